@@ -1,0 +1,33 @@
+# ingot_folder(NAME path DEPENDS folders... LIBRARIES targets...)
+# One folder, one object library `ingot_<NAME>`; its *_test.cpp files become one test program `ingot_<NAME>_test`.
+function(ingot_folder name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;LIBRARIES" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+
+  add_library(ingot_${name} OBJECT ${sources})
+  target_include_directories(ingot_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(ingot_${name} PUBLIC ${ARG_LIBRARIES} PRIVATE ingot_options)
+  if(NOT name STREQUAL "base")
+    target_precompile_headers(ingot_${name} REUSE_FROM ingot_base)
+  endif()
+  foreach(dependency ${ARG_DEPENDS})
+    target_link_libraries(ingot_${name} PUBLIC ingot_${dependency})
+  endforeach()
+  set_property(GLOBAL APPEND PROPERTY INGOT_FOLDERS ingot_${name})
+
+  if(INGOT_BUILD_TESTS AND tests)
+    ingot_test(ingot_${name}_test ${tests})
+    set_property(TEST ingot_${name}_test PROPERTY LABELS unit)
+  endif()
+endfunction()
+
+# ingot_test(NAME sources...): a GoogleTest program linked with every folder; one CTest entry.
+function(ingot_test name)
+  add_executable(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE ingot_testing ingot_options)
+  target_precompile_headers(${name} REUSE_FROM ingot_testing)
+  add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
+endfunction()
