@@ -1,0 +1,15 @@
+#pragma once
+// What nearly every source file includes anyway. Only stable, external headers: a change here rebuilds everything.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
