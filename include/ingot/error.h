@@ -10,13 +10,13 @@ namespace ingot {
 
 // What went wrong, by what the caller can do about it.
 enum class ErrorCode {
-  invalid_argument,  // the caller passed a value this call can never accept; not for bad files (corrupt)
-  not_found,         // a named file, tensor, device or entry does not exist; not for a bad spelling of an option value
+  invalid_argument,  // a value this call can never accept; not for bad files (corrupt)
+  not_found,         // a named file, tensor, device or entry does not exist; not for a misspelt option value
   corrupt,           // bytes that break their format; not for valid bytes of another version (incompatible)
   incompatible,      // valid, but made for another version, device or shape than the one at hand
   unsupported,       // valid, and understood, but this build has no implementation of it
   out_of_memory,     // an allocation was refused or a stated limit would be passed
-  device,            // the operating system or the device reported a failure (disk full, permission, lost device)
+  device,            // the operating system or the device failed (disk full, permission, lost device)
   cancelled,         // the caller asked to stop
   internal,          // our own fault: a broken invariant; please report it
 };
@@ -26,11 +26,11 @@ INGOT_API std::string_view to_string(ErrorCode code);
 // The parts of an error. Empty parts are left out of the sentence.
 struct ErrorParts {
   ErrorCode code = ErrorCode::internal;
-  std::string object;    // what kind of thing: "engine file", "ONNX node", "input tensor"
-  std::string name;      // which one: a path, a tensor name, a node name
-  std::string expected;  // what would have been accepted, with the limit
-  std::string observed;  // what was there, with the value
-  std::string remedy;    // what to do, as a sentence; empty where nothing helps
+  std::string object = {};    // what kind of thing: "engine file", "ONNX node", "input tensor"
+  std::string name = {};      // which one: a path, a tensor name, a node name
+  std::string expected = {};  // what would have been accepted, with the limit
+  std::string observed = {};  // what was there, with the value
+  std::string remedy = {};    // what to do, as a sentence; empty where nothing helps
 };
 
 // The one exception type of the library. `what()` is one readable sentence made from the parts:

@@ -12,7 +12,9 @@ TEST(ErrorTest, SaysObjectNameExpectationObservationAndRemedyInOneSentence) {
            .expected = "at least 64 bytes",
            .observed = "12",
            .remedy = "Build it again with 'ingot compile'."});
-  EXPECT_STREQ(e.what(), "engine file 'a.ingot': expected at least 64 bytes, found 12. Build it again with 'ingot compile'.");
+  EXPECT_STREQ(
+      e.what(),
+      "engine file 'a.ingot': expected at least 64 bytes, found 12. Build it again with 'ingot compile'.");
   EXPECT_EQ(e.code(), ErrorCode::corrupt);
 }
 

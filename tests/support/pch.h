@@ -1,0 +1,5 @@
+#pragma once
+// What nearly every test includes anyway.
+#include <gtest/gtest.h>
+
+#include "../../src/pch.h"
