@@ -1,5 +1,5 @@
 #pragma once
-// What nearly every source file includes anyway. Only stable, external headers: a change here rebuilds everything.
+// Stable, external headers that nearly every source file includes anyway: a change here rebuilds everything.
 #include <fmt/format.h>
 
 #include <algorithm>
