@@ -1,6 +1,5 @@
 // Reads the models and data of the ONNX conformance set and compares a sample with what the onnx package
 // finds in them.
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -8,6 +7,7 @@
 #include "base/mapped_file.h"
 #include "import/onnx/messages.h"
 #include "import/onnx/tensor_data.h"
+#include "support/test_data.h"
 
 namespace ingot {
 namespace {
@@ -17,12 +17,8 @@ namespace fs = std::filesystem;
 class ModelFiles : public testing::Test {
  protected:
   void SetUp() override {
-    const char* models = std::getenv("INGOT_MODELS");
-    folder_ = fs::path(models == nullptr ? "" : models) / "onnx-1.22.0";
-    if (fs::is_directory(folder_)) return;
-    const std::string reason = "no folder onnx-1.22.0 in INGOT_MODELS";
-    if (std::getenv("CI") != nullptr) FAIL() << reason;
-    GTEST_SKIP() << reason;
+    INGOT_MODEL_OR_SKIP(folder, "onnx-1.22.0");
+    folder_ = folder;
   }
 
   fs::path folder_;
