@@ -114,6 +114,7 @@ std::optional<Dim> broadcast(const Dim& a, const Dim& b) {
   if (a == b || b == Dim(1)) return a;
   if (a == Dim(1)) return b;
   if (a.is_constant() && b.is_constant()) return std::nullopt;
+  if (a == Dim(0) || b == Dim(0)) return Dim(0);
   // A size above one decides; the other is then one or equal, which is checked at run time.
   if (a.low() > 1) return a;
   if (b.low() > 1) return b;

@@ -1,0 +1,79 @@
+#include "device/reference/kernel.h"
+
+#include "ingot/error.h"
+#include "ir/inference.h"
+#include "ir/shape_values.h"
+
+namespace ingot::reference {
+
+KernelContext::KernelContext(const Node& node, std::span<const Datum> operands)
+    : node_(node), operands_(operands), tensors_(node.types.size()), outputs_(node.types.size()) {}
+
+const Datum& KernelContext::datum(size_t i) const {
+  if (!has(i)) fail(fmt::format("operand {}", i), "none");
+  return operands_[i];
+}
+
+void KernelContext::infer() {
+  std::vector<Type> types(operands_.size());
+  std::vector<Inference::Operand> seen(operands_.size());
+  for (size_t i = 0; i < operands_.size(); ++i) {
+    if (operands_[i].is_none()) continue;
+    if (operands_[i].is_sequence()) {
+      const Sequence& s = operands_[i].sequence();
+      types[i] = Type::sequence(Type::unranked(s.empty() ? DType::f32 : s[0].dtype()));
+      seen[i].type = &types[i];
+      continue;
+    }
+    const Tensor& t = operands_[i].tensor();
+    types[i] = Type::of(t);
+    seen[i] = {&types[i], [&t] { return constant_values(t); }};
+  }
+  Inference inference(node_.attrs, node_.subgraphs, std::move(seen), node_.types.size(),
+                      [](std::string_view hint) { return Dim::symbol(hint); });
+  types_ = inference.run();
+}
+
+const Type& KernelContext::out_type(size_t i) {
+  if (types_.empty()) infer();
+  return types_.at(i);
+}
+
+Tensor& KernelContext::out(size_t i) {
+  if (!tensors_.at(i)) {
+    const Type& type = out_type(i);
+    if (!type.is_ranked()) fail("an output whose shape follows from its operands", to_string(type));
+    Shape shape;
+    for (const Dim& d : *type.dims) shape.push_back(d.constant());
+    tensors_[i] = Tensor::allocate(type.dtype, std::move(shape));
+  }
+  return *tensors_[i];
+}
+
+std::vector<Datum> KernelContext::take_outputs() {
+  for (size_t i = 0; i < outputs_.size(); ++i)
+    if (tensors_[i]) outputs_[i] = std::move(*tensors_[i]);
+  return std::move(outputs_);
+}
+
+void KernelContext::fail(std::string expected, std::string observed) const {
+  throw Error({.code = ErrorCode::invalid_argument,
+               .object = fmt::format("op {}", to_string(node_.op)),
+               .expected = std::move(expected),
+               .observed = std::move(observed)});
+}
+
+Kernel find_kernel(Op op) {
+  static const KernelTable table = [] {
+    KernelTable t;
+    add_contraction_kernels(t);
+    add_movement_kernels(t);
+    add_pointwise_binary_kernels(t);
+    add_pointwise_unary_kernels(t);
+    return t;
+  }();
+  auto found = table.find(op);
+  return found == table.end() ? nullptr : found->second;
+}
+
+}  // namespace ingot::reference

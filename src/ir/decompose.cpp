@@ -1,0 +1,55 @@
+#include "ir/decompose.h"
+
+#include <map>
+
+#include "ingot/error.h"
+#include "ir/op_info.h"
+
+namespace ingot {
+namespace {
+
+constexpr int64_t kLargestConstant = 64;
+
+Type type_of(const Datum& datum) {
+  if (datum.is_tensor()) return Type::of(datum.tensor());
+  const Sequence& s = datum.sequence();
+  return Type::sequence(Type::unranked(s.empty() ? DType::f32 : s[0].dtype()));
+}
+
+bool becomes_constant(const Datum& datum) {
+  return datum.is_tensor() && is_integer(datum.tensor().dtype()) && datum.tensor().count() <= kLargestConstant;
+}
+
+}  // namespace
+
+Decomposition find_decomposition(Op op) {
+  static const std::map<Op, Decomposition> table = {
+  };
+  auto found = table.find(op);
+  return found == table.end() ? nullptr : found->second;
+}
+
+Decomposed decompose(const Node& node, std::span<const Datum> operands) {
+  Decomposition rule = find_decomposition(node.op);
+  if (rule == nullptr)
+    throw Error({.code = ErrorCode::unsupported, .object = "op", .name = std::string(to_string(node.op)),
+                 .expected = "a kernel or a decomposition", .observed = "neither"});
+  GraphBuilder g(std::string(to_string(node.op)));
+  std::vector<Value> values;
+  std::vector<Datum> inputs;
+  for (const Datum& datum : operands) {
+    if (datum.is_none()) {
+      values.emplace_back();
+    } else if (becomes_constant(datum)) {
+      values.push_back(g.constant(datum.tensor()));
+    } else {
+      values.push_back(g.input(fmt::format("{}", inputs.size()), type_of(datum)));
+      inputs.push_back(datum);
+    }
+  }
+  std::vector<Value> results = rule(g, node, values);
+  for (size_t i = 0; i < results.size(); ++i) g.output(fmt::format("{}", i), results[i]);
+  return {std::move(g).finish(), std::move(inputs)};
+}
+
+}  // namespace ingot

@@ -1,0 +1,24 @@
+#include "ir/rules.h"
+
+namespace ingot::rules {
+
+// NumPy's matmul: a vector on the left is a row, on the right a column, and its axis is dropped from the result.
+void matmul_type(Inference& c) {
+  c.require_same_dtype(0, 1);
+  if (!c.is_ranked(0) || !c.is_ranked(1)) return c.set(0, Type::unranked(c.dtype(0)));
+  Dims a = c.dims(0), b = c.dims(1);
+  if (a.empty() || b.empty()) c.fail(a.empty() ? 0 : 1, "rank of at least 1", "a scalar");
+  bool row = a.size() == 1, column = b.size() == 1;
+  if (row) a.insert(a.begin(), 1);
+  if (column) b.push_back(1);
+  const Dim &k = a.back(), &kb = b[b.size() - 2];
+  if (k.is_constant() && kb.is_constant() && k != kb)
+    c.fail(1, fmt::format("{} along the summed axis", k.constant()), to_string(c.dims(1)));
+  auto out = broadcast(Dims(a.begin(), a.end() - 2), Dims(b.begin(), b.end() - 2));
+  if (!out) c.fail(1, "batch sizes that broadcast with " + to_string(c.dims(0)), to_string(c.dims(1)));
+  if (!row) out->push_back(a[a.size() - 2]);
+  if (!column) out->push_back(b.back());
+  c.set(0, c.dtype(0), std::move(*out));
+}
+
+}  // namespace ingot::rules

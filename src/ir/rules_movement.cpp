@@ -1,0 +1,101 @@
+#include <numeric>
+
+#include "ir/rules.h"
+
+namespace ingot::rules {
+namespace {
+
+Dim product(const Dims& dims) {
+  return std::accumulate(dims.begin(), dims.end(), Dim(1), [](const Dim& a, const Dim& b) { return a * b; });
+}
+
+}  // namespace
+
+void shape_of_type(Inference& c) {
+  if (!c.is_ranked(0)) return c.set(0, DType::i64, {c.fresh("rank")});
+  const auto& a = c.attrs<ShapeOfAttrs>();
+  int64_t rank = c.rank(0);
+  auto clamp = [&](int64_t i) { return std::clamp(i < 0 ? i + rank : i, int64_t{0}, rank); };
+  c.set(0, DType::i64, {std::max<int64_t>(clamp(a.end) - clamp(a.start), 0)});
+}
+
+// One size may be -1: it takes what is left. A size of 0 repeats the operand's, unless zero_is_zero.
+void reshape_type(Inference& c) {
+  DType dtype = c.dtype(0);
+  auto wanted = c.values(1);
+  if (!wanted) {
+    if (!c.is_ranked(1) || !c.dims(1).at(0).is_constant()) return c.set(0, Type::unranked(dtype));
+    Dims dims;
+    for (int64_t i = 0; i < c.dims(1)[0].constant(); ++i) dims.push_back(c.fresh("reshape"));
+    return c.set(0, dtype, std::move(dims));
+  }
+  Dims out;
+  std::optional<size_t> rest;
+  for (size_t i = 0; i < wanted->size(); ++i) {
+    const Dim& d = (*wanted)[i];
+    if (d == Dim(-1)) {
+      if (rest) c.fail(1, "at most one size of -1", to_string(*wanted));
+      rest = i;
+      out.push_back(1);
+    } else if (d == Dim(0) && !c.attrs<ReshapeAttrs>().zero_is_zero) {
+      if (c.is_ranked(0) && i >= c.dims(0).size()) c.fail(1, "0 only where the operand has a size", to_string(*wanted));
+      out.push_back(c.is_ranked(0) ? c.dims(0)[i] : c.fresh("reshape"));
+    } else if (d.is_constant() && d.constant() < 0) {
+      c.fail(1, "sizes of -1 or more", to_string(*wanted));
+    } else {
+      out.push_back(d);
+    }
+  }
+  if (!c.is_ranked(0)) {
+    if (rest) out[*rest] = c.fresh("reshape");
+    return c.set(0, dtype, std::move(out));
+  }
+  Dim have = product(c.dims(0)), asked = product(out);
+  if (rest) {
+    if (asked == Dim(0)) c.fail(1, "no size of 0 beside -1", to_string(*wanted));
+    if (have.is_constant() && asked.is_constant() && have.constant() % asked.constant() != 0)
+      c.fail(1, fmt::format("sizes that divide {} elements", have.constant()), to_string(*wanted));
+    out[*rest] = floordiv(have, asked);
+  } else if (have.is_constant() && asked.is_constant() && have != asked) {
+    c.fail(1, fmt::format("a shape of {} elements", have.constant()), to_string(out));
+  }
+  c.set(0, dtype, std::move(out));
+}
+
+void transpose_type(Inference& c) {
+  const auto& permutation = c.attrs<TransposeAttrs>().permutation;
+  if (!c.is_ranked(0)) return c.set(0, Type::unranked(c.dtype(0)));
+  const Dims& in = c.dims(0);
+  if (permutation.empty()) return c.set(0, c.dtype(0), Dims(in.rbegin(), in.rend()));
+  if (permutation.size() != in.size())
+    c.fail(-1, fmt::format("a permutation of {} axes", in.size()), fmt::format("{}", permutation.size()));
+  Dims out;
+  for (int64_t axis : c.axes(permutation, c.rank(0))) out.push_back(in[static_cast<size_t>(axis)]);
+  c.set(0, c.dtype(0), std::move(out));
+}
+
+void concat_type(Inference& c) {
+  if (c.operand_count() == 0) c.fail(-1, "at least one operand", "none");
+  DType dtype = c.dtype(0);
+  for (size_t i = 1; i < c.operand_count(); ++i) c.require_same_dtype(0, i);
+  for (size_t i = 0; i < c.operand_count(); ++i)
+    if (!c.is_ranked(i)) return c.set(0, Type::unranked(dtype));
+  Dims out = c.dims(0);
+  auto axis = static_cast<size_t>(c.axis(c.attrs<ConcatAttrs>().axis, c.rank(0)));
+  for (size_t i = 1; i < c.operand_count(); ++i) {
+    const Dims& in = c.dims(i);
+    if (in.size() != out.size()) c.fail(static_cast<int>(i), fmt::format("rank {}", out.size()), to_string(in));
+    for (size_t k = 0; k < out.size(); ++k) {
+      if (k == axis) {
+        out[k] = out[k] + in[k];
+      } else if (out[k].is_constant() && in[k].is_constant() && out[k] != in[k]) {
+        c.fail(static_cast<int>(i), fmt::format("{} along axis {}", out[k].constant(), k), to_string(in));
+      } else if (in[k].is_constant()) {
+        out[k] = in[k];
+      }
+    }
+  }
+  c.set(0, dtype, std::move(out));
+}
+
+}  // namespace ingot::rules
