@@ -64,6 +64,9 @@ class INGOT_API Tensor {
   std::span<const std::string> strings() const;
   std::span<std::string> mutable_strings();
 
+  // This tensor, or a copy of it whose elements are aligned for data(). Shared bytes, such as those of a mapped model
+  // file, may lie anywhere; data() refuses them where they are not aligned.
+  Tensor aligned() const;
   // The same memory under another shape of equal count. Throws Error(invalid_argument) otherwise.
   Tensor reshaped(Shape shape) const;
   // Same dtype, shape and bytes (so NaN equals the same NaN).
@@ -71,6 +74,7 @@ class INGOT_API Tensor {
 
  private:
   void check_type(DType wanted) const;
+  bool is_aligned() const;
 
   DType dtype_ = DType::f32;
   Shape shape_ = {0};

@@ -108,7 +108,7 @@ const Dims& GraphBuilder::dims(Value v) const {
 std::optional<Tensor> GraphBuilder::constant_value(Value v) const {
   if (v.is_none()) return std::nullopt;
   const Node& node = state_->graph.node(v);
-  if (node.op == Op::Constant) return node.as<ConstantAttrs>().value;
+  if (node.op == Op::Constant) return node.as<ConstantAttrs>().value.aligned();
   return std::nullopt;
 }
 

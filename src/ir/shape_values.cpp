@@ -45,8 +45,9 @@ Known concat(const std::vector<Known>& operands) {
 
 }  // namespace
 
-Known constant_values(const Tensor& t) {
-  if (t.rank() > 1 || t.count() > static_cast<int64_t>(kMaxValues)) return std::nullopt;
+Known constant_values(const Tensor& tensor) {
+  if (tensor.rank() > 1 || tensor.count() > static_cast<int64_t>(kMaxValues)) return std::nullopt;
+  Tensor t = tensor.aligned();
   if (t.dtype() == DType::i64) return Values(t.data<int64_t>().begin(), t.data<int64_t>().end());
   if (t.dtype() == DType::i32) return Values(t.data<int32_t>().begin(), t.data<int32_t>().end());
   return std::nullopt;

@@ -101,6 +101,18 @@ std::span<std::string> Tensor::mutable_strings() {
   return *strings_;
 }
 
+Tensor Tensor::aligned() const {
+  if (is_aligned()) return *this;
+  Tensor copy = allocate(dtype_, shape_);
+  std::ranges::copy(bytes(), copy.mutable_bytes().begin());
+  return copy;
+}
+
+bool Tensor::is_aligned() const {
+  auto width = static_cast<uintptr_t>(std::max(bit_width(dtype_) / 8, 1));
+  return reinterpret_cast<uintptr_t>(data_) % width == 0;
+}
+
 Tensor Tensor::reshaped(Shape shape) const {
   if (element_count(shape) != count_)
     fail(fmt::format("a shape of {} elements", count_), to_string(shape));
@@ -118,6 +130,8 @@ bool Tensor::identical(const Tensor& other) const {
 void Tensor::check_type(DType wanted) const {
   if (dtype_ != wanted)
     fail(fmt::format("elements of {}", to_string(wanted)), std::string(to_string(dtype_)));
+  if (!is_aligned())
+    throw Error({.code = ErrorCode::internal, .object = "tensor", .expected = "aligned elements", .observed = "a view of unaligned bytes"});
 }
 
 const Tensor& Datum::tensor() const {

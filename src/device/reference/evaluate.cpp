@@ -72,7 +72,7 @@ std::vector<Datum> evaluate(const Graph& graph, std::span<const Datum> inputs) {
 }
 
 std::vector<Datum> evaluate_node(const Node& node, std::span<const Datum> operands) {
-  if (node.op == Op::Constant) return {node.as<ConstantAttrs>().value};
+  if (node.op == Op::Constant) return {node.as<ConstantAttrs>().value.aligned()};
   if (Kernel kernel = find_kernel(node.op)) {
     KernelContext context(node, operands);
     kernel(context);

@@ -1,0 +1,169 @@
+#include "import/onnx/graph_importer.h"
+
+#include "import/onnx/op_table.h"
+#include "ingot/error.h"
+
+namespace ingot {
+namespace {
+
+constexpr int kMaxDepth = 64;
+
+[[noreturn]] void fail(std::string name, std::string expected, std::string observed) {
+  throw Error({.code = ErrorCode::corrupt,
+               .object = "ONNX graph",
+               .name = std::move(name),
+               .expected = std::move(expected),
+               .observed = std::move(observed)});
+}
+
+int64_t opset_of(const OnnxOpsets& opsets, std::string_view domain) {
+  auto found = opsets.find(normal_domain(domain));
+  return found == opsets.end() ? 1 : found->second;
+}
+
+}  // namespace
+
+void collect_outer_names(const OnnxGraph& graph, std::set<std::string>& names) {
+  std::set<std::string, std::less<>> own;
+  for (const auto& v : graph.inputs) own.emplace(v.name);
+  for (const auto& t : graph.initializers) own.emplace(t.name);
+  for (const auto& t : graph.sparse_initializers) own.emplace(t.values.name);
+  for (const OnnxNode& node : graph.nodes) {
+    std::set<std::string> read(node.inputs.begin(), node.inputs.end());
+    for (const OnnxAttribute& a : node.attributes)
+      for (const OnnxGraph& body : a.graphs) collect_outer_names(body, read);
+    for (const std::string& name : read)
+      if (!name.empty() && !own.contains(name)) names.insert(name);
+    for (std::string_view name : node.outputs) own.emplace(name);
+  }
+  for (const auto& v : graph.outputs)
+    if (!own.contains(v.name)) names.emplace(v.name);
+}
+
+OnnxGraphImporter::OnnxGraphImporter(const OnnxModelContext& model, OnnxOpsets opsets, OnnxAttributeScope attributes,
+                                     int depth)
+    : model_(model), opsets_(std::move(opsets)), attributes_(std::move(attributes)), depth_(depth) {
+  if (depth_ > kMaxDepth)
+    fail(std::string(model.model.graph.name), fmt::format("bodies and functions nested at most {} deep", kMaxDepth),
+         "more");
+}
+
+Graph OnnxGraphImporter::import_main(const OnnxGraph& graph) {
+  owned_ = std::make_unique<GraphBuilder>(std::string(graph.name));
+  builder_ = owned_.get();
+  for (const OnnxProperty& p : model_.model.metadata)
+    builder_->set_metadata(std::string(p.key), std::string(p.value));
+  import_constants(graph);
+  for (const OnnxValueInfo& v : graph.inputs)
+    if (!scope_.contains(v.name))
+      define(v.name, builder_->input(std::string(v.name), type_from_onnx(v.type, v.name, *builder_)));
+  import_nodes(graph.nodes);
+  declare_outputs(graph);
+  return std::move(*builder_).finish();
+}
+
+GraphPtr OnnxGraphImporter::import_body(const OnnxGraph& graph, const std::vector<Type>& inputs,
+                                        const std::vector<std::string>& captured) {
+  OnnxGraphImporter inner(model_, opsets_, attributes_, depth_ + 1);
+  inner.owned_ = std::make_unique<GraphBuilder>(std::string(graph.name));
+  inner.builder_ = inner.owned_.get();
+  for (size_t i = 0; i < inputs.size(); ++i)
+    inner.define(graph.inputs[i].name, inner.builder_->input(std::string(graph.inputs[i].name), inputs[i]));
+  for (const std::string& name : captured) {
+    Value outer = lookup(name);
+    // A captured constant is a constant inside too, so that shape arithmetic sees it.
+    auto constant = builder_->constant_value(outer);
+    inner.define(name, inner.builder_->input("outer." + name, builder_->type(outer)));
+    if (constant) inner.scope_[name] = inner.builder_->constant(*constant);
+  }
+  inner.import_constants(graph);
+  inner.import_nodes(graph.nodes);
+  inner.declare_outputs(graph);
+  return std::make_shared<const Graph>(std::move(*inner.builder_).finish());
+}
+
+Value OnnxGraphImporter::lookup(std::string_view name) const {
+  auto found = scope_.find(name);
+  if (found == scope_.end()) fail(std::string(name), "a value defined before it is read", "none of this name");
+  return found->second;
+}
+
+std::string OnnxGraphImporter::first_output(const OnnxNode& node) {
+  for (std::string_view name : node.outputs)
+    if (!name.empty()) return std::string(name);
+  return {};
+}
+
+void OnnxGraphImporter::define(std::string_view name, Value value) {
+  if (!scope_.emplace(std::string(name), value).second)
+    fail(std::string(name), "each value defined once", "a second definition");
+}
+
+void OnnxGraphImporter::import_constants(const OnnxGraph& graph) {
+  for (const OnnxTensor& t : graph.initializers) {
+    builder_->set_origin(std::string(t.name));
+    define(t.name, builder_->constant(tensor_from_onnx(t, model_.source)));
+  }
+  if (!graph.sparse_initializers.empty())
+    throw Error({.code = ErrorCode::unsupported, .object = "ONNX sparse initializer",
+                 .name = std::string(graph.sparse_initializers[0].values.name), .expected = "a dense tensor",
+                 .observed = "a sparse one", .remedy = "Export the model with dense weights."});
+}
+
+void OnnxGraphImporter::import_nodes(const std::vector<OnnxNode>& nodes) {
+  for (const OnnxNode& node : nodes) import_node(node);
+}
+
+void OnnxGraphImporter::import_node(const OnnxNode& node) {
+  builder_->set_origin(std::string(node.name.empty() ? first_output(node) : std::string(node.name)));
+  std::vector<Value> results;
+  if (const OnnxFunction* function = model_.find_function(node)) {
+    results = call_function(node, *function);
+  } else {
+    const OnnxOpEntry& entry = onnx_op_table().at({normal_domain(node.domain), node.op_type});
+    OnnxNodeContext context(*this, node, opset_of(opsets_, node.domain));
+    try {
+      results = entry.import(context);
+    } catch (const Error& e) {
+      if (e.parts().object.starts_with("ONNX")) throw;
+      ErrorParts parts = e.parts();
+      parts.object = fmt::format("ONNX node '{}' ({} opset {}): {}", node.name.empty() ? first_output(node) : node.name,
+                                 node.op_type, context.opset(), parts.object);
+      throw Error(std::move(parts));
+    }
+  }
+  if (results.size() < node.outputs.size())
+    fail(first_output(node), fmt::format("a {} of at most {} outputs", node.op_type, results.size()),
+         fmt::format("{}", node.outputs.size()));
+  for (size_t i = 0; i < node.outputs.size(); ++i)
+    if (!node.outputs[i].empty()) define(node.outputs[i], results[i]);
+}
+
+// A call is its body with the formal names bound to the actual values, in a scope of its own.
+std::vector<Value> OnnxGraphImporter::call_function(const OnnxNode& node, const OnnxFunction& function) {
+  OnnxAttributeScope attributes;
+  for (const OnnxAttribute& a : function.attribute_defaults) attributes[a.name] = &a;
+  OnnxNodeContext context(*this, node, opset_of(opsets_, node.domain));
+  for (const OnnxAttribute& a : node.attributes)
+    if (const OnnxAttribute* given = context.find(a.name)) attributes[a.name] = given;
+  OnnxOpsets opsets;
+  for (const OnnxOpset& o : function.opsets) opsets[normal_domain(o.domain)] = o.version;
+
+  OnnxGraphImporter inner(model_, std::move(opsets), std::move(attributes), depth_ + 1);
+  inner.builder_ = builder_;
+  if (node.inputs.size() > function.inputs.size())
+    fail(std::string(function.name), fmt::format("a call with at most {} inputs", function.inputs.size()),
+         fmt::format("{}", node.inputs.size()));
+  for (size_t i = 0; i < function.inputs.size(); ++i)
+    inner.define(function.inputs[i], context.optional(i));
+  inner.import_nodes(function.nodes);
+  std::vector<Value> results;
+  for (std::string_view name : function.outputs) results.push_back(inner.lookup(name));
+  return results;
+}
+
+void OnnxGraphImporter::declare_outputs(const OnnxGraph& graph) {
+  for (const OnnxValueInfo& v : graph.outputs) builder_->output(std::string(v.name), lookup(v.name));
+}
+
+}  // namespace ingot

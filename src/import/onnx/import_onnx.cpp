@@ -1,0 +1,68 @@
+#include "ingot/import.h"
+
+#include <filesystem>
+#include <set>
+
+#include "base/mapped_file.h"
+#include "import/onnx/graph_importer.h"
+#include "import/onnx/op_table.h"
+#include "ingot/error.h"
+
+namespace ingot {
+namespace {
+
+void collect_unsupported(const OnnxModelContext& model, const std::vector<OnnxNode>& nodes,
+                         std::map<std::string, std::string>& missing) {
+  for (const OnnxNode& node : nodes) {
+    for (const OnnxAttribute& a : node.attributes)
+      for (const OnnxGraph& body : a.graphs) collect_unsupported(model, body.nodes, missing);
+    if (model.find_function(node) != nullptr) continue;
+    std::string_view domain = normal_domain(node.domain);
+    if (onnx_op_table().contains({domain, node.op_type})) continue;
+    missing.emplace(fmt::format("{}{}{}", domain, domain.empty() ? "" : ".", node.op_type),
+                    node.name.empty() ? OnnxGraphImporter::first_output(node) : std::string(node.name));
+  }
+}
+
+void refuse_unsupported(const OnnxModelContext& model, const OnnxOpsets& opsets) {
+  std::map<std::string, std::string> missing;
+  collect_unsupported(model, model.model.graph.nodes, missing);
+  for (const OnnxFunction& f : model.model.functions) collect_unsupported(model, f.nodes, missing);
+  if (missing.empty()) return;
+  std::vector<std::string> list;
+  for (const auto& [op, node] : missing) list.push_back(fmt::format("{} (first at node '{}')", op, node));
+  auto standard = opsets.find("");
+  throw Error({.code = ErrorCode::unsupported,
+               .object = "ONNX model",
+               .name = model.source.file,
+               .expected = "ops of docs/onnx_coverage.md",
+               .observed = fmt::format("{} unsupported at opset {}: {}", missing.size(),
+                                       standard == opsets.end() ? 1 : standard->second, fmt::join(list, ", "))});
+}
+
+Graph import_model(const OnnxModel& model, OnnxSource source) {
+  OnnxModelContext context{model, std::move(source), {}};
+  for (const OnnxFunction& f : model.functions) context.functions[{normal_domain(f.domain), f.name}] = &f;
+  OnnxOpsets opsets;
+  for (const OnnxOpset& o : model.opsets) opsets[normal_domain(o.domain)] = o.version;
+  refuse_unsupported(context, opsets);
+  return OnnxGraphImporter(context, std::move(opsets), {}, 0).import_main(model.graph);
+}
+
+}  // namespace
+
+Graph import_onnx(const std::string& path) {
+  auto file = MappedFile::open(path, "ONNX model");
+  std::string folder = std::filesystem::path(path).parent_path().string();
+  return import_onnx(file->bytes(), file, path, folder.empty() ? "." : folder);
+}
+
+Graph import_onnx(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, const std::string& name,
+                  const std::string& folder) {
+  OnnxModel model = parse_onnx_model(bytes, name);
+  std::unique_ptr<OnnxExternalFiles> external;
+  if (!folder.empty()) external = std::make_unique<OnnxExternalFiles>(folder);
+  return import_model(model, {name, std::move(owner), external.get()});
+}
+
+}  // namespace ingot

@@ -1,0 +1,44 @@
+#include "import/onnx/model_context.h"
+
+#include "ingot/error.h"
+
+namespace ingot {
+
+std::string_view normal_domain(std::string_view domain) { return domain == "ai.onnx" ? "" : domain; }
+
+const OnnxFunction* OnnxModelContext::find_function(const OnnxNode& node) const {
+  auto found = functions.find({normal_domain(node.domain), node.op_type});
+  return found == functions.end() ? nullptr : found->second;
+}
+
+Type type_from_onnx(const OnnxType& type, std::string_view name, GraphBuilder& g) {
+  switch (type.kind) {
+    case OnnxType::Kind::tensor: {
+      DType dtype = dtype_from_onnx(type.elem_type, name);
+      if (!type.shape) return Type::unranked(dtype);
+      Dims dims;
+      for (const OnnxDim& d : *type.shape) {
+        if (d.value) dims.push_back(*d.value);
+        else if (!d.param.empty()) dims.push_back(Dim::symbol(d.param));
+        else dims.push_back(g.fresh_dim("unknown"));
+      }
+      return Type::tensor(dtype, std::move(dims));
+    }
+    case OnnxType::Kind::sequence: return Type::sequence(type_from_onnx(type.element.at(0), name, g));
+    case OnnxType::Kind::optional: return Type::optional(type_from_onnx(type.element.at(0), name, g));
+    default:
+      throw Error({.code = ErrorCode::unsupported,
+                   .object = "ONNX value",
+                   .name = std::string(name),
+                   .expected = "a tensor, a sequence or an optional",
+                   .observed = "a map, a sparse tensor or no type"});
+  }
+}
+
+Tensor tensor_from_onnx(const OnnxTensor& tensor, const OnnxSource& source) {
+  OnnxTensorData data = decode_tensor(tensor, source);
+  if (data.dtype == DType::string) return Tensor::of_strings(std::move(data.dims), std::move(data.strings));
+  return Tensor::share(data.dtype, std::move(data.dims), data.bytes, std::move(data.owner));
+}
+
+}  // namespace ingot

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "import/onnx/external_data.h"
+#include "import/onnx/messages.h"
+#include "import/onnx/tensor_data.h"
+#include "ingot/graph.h"
+
+namespace ingot {
+
+using OnnxOpsets = std::map<std::string_view, int64_t>;  // domain -> version
+
+// "ai.onnx" and "" are the same domain.
+std::string_view normal_domain(std::string_view domain);
+
+// What all graphs of one model share while it is imported.
+struct OnnxModelContext {
+  const OnnxModel& model;
+  OnnxSource source;
+  std::map<std::pair<std::string_view, std::string_view>, const OnnxFunction*> functions;  // by domain and name
+
+  const OnnxFunction* find_function(const OnnxNode& node) const;
+};
+
+// Sizes without a value or a name become fresh symbols of `g`.
+Type type_from_onnx(const OnnxType& type, std::string_view name, GraphBuilder& g);
+
+// Shares the bytes of the source where they need no conversion.
+Tensor tensor_from_onnx(const OnnxTensor& tensor, const OnnxSource& source);
+
+}  // namespace ingot

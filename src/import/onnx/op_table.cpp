@@ -1,0 +1,16 @@
+#include "import/onnx/op_table.h"
+
+namespace ingot {
+
+const OnnxOpTable& onnx_op_table() {
+  static const OnnxOpTable table = [] {
+    OnnxOpTable t;
+    add_onnx_contraction(t);
+    add_onnx_movement(t);
+    add_onnx_pointwise(t);
+    return t;
+  }();
+  return table;
+}
+
+}  // namespace ingot

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "ingot/graph.h"
+
+namespace ingot {
+
+class OnnxNodeContext;
+
+// Adds what one ONNX node means to the graph and returns one value per output, at least as many as are wanted.
+using OnnxImporter = std::vector<Value> (*)(OnnxNodeContext&);
+
+// One row of the coverage table: `docs/onnx_coverage.md` is generated from these.
+struct OnnxOpEntry {
+  OnnxImporter import = nullptr;
+  int first_opset = 1;          // of its domain
+  std::string_view types = {};  // element types of the main operand, where fewer than the op table allows
+  std::string_view limits = {}; // what is not supported, in words; empty: nothing known
+};
+
+// Domain ("" is the standard one, "com.microsoft" ...) and op type.
+using OnnxOpKey = std::pair<std::string_view, std::string_view>;
+using OnnxOpTable = std::map<OnnxOpKey, OnnxOpEntry>;
+
+const OnnxOpTable& onnx_op_table();
+
+// One per file of importer functions.
+void add_onnx_movement(OnnxOpTable& table);
+void add_onnx_pointwise(OnnxOpTable& table);
+void add_onnx_contraction(OnnxOpTable& table);
+
+}  // namespace ingot
