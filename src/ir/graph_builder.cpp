@@ -68,7 +68,8 @@ std::vector<Value> GraphBuilder::add(Attrs attrs, std::vector<Value> operands, s
   int outputs = info.outputs >= 0 ? info.outputs : std::max(output_count, 1);
   Inference inference(attrs, subgraphs, std::move(seen), static_cast<size_t>(outputs),
                       [this](std::string_view hint) { return fresh_dim(hint); });
-  Node node{info.op, std::move(operands), std::move(attrs), std::move(subgraphs), inference.run(), state_->origin};
+  std::vector<Type> types = inference.run();  // before its arguments move into the node
+  Node node{info.op, std::move(operands), std::move(attrs), std::move(subgraphs), std::move(types), state_->origin};
 
   std::vector<Type> operand_types;
   std::vector<std::optional<std::vector<Dim>>> operand_values;
