@@ -97,7 +97,7 @@ OnnxBytes fixed_width_data(const OnnxTensor& tensor, const OnnxSource& source, W
 }
 
 OnnxBytes varint_data(const OnnxTensor& tensor, const OnnxSource& source, DType dtype) {
-  const auto [lowest, highest] = value_range(dtype);
+  const auto range = value_range(dtype);
   const size_t width = static_cast<size_t>(std::max(bit_width(dtype), 8)) / 8;
   std::vector<std::byte> out;
   out.reserve(static_cast<size_t>(tensor.value_count) * width);
@@ -107,8 +107,8 @@ OnnxBytes varint_data(const OnnxTensor& tensor, const OnnxSource& source, DType 
       const uint64_t wide = run.take_varint();
       const auto value =
           tensor.field == OnnxDataField::int32_data ? static_cast<int32_t>(wide) : static_cast<int64_t>(wide);
-      if (value < lowest || value > highest)
-        run.fail("", fmt::format("{} to {} for type {}", lowest, highest, to_string(dtype)),
+      if (value < range.first || value > range.second)
+        run.fail("", fmt::format("{} to {} for type {}", range.first, range.second, to_string(dtype)),
                  fmt::format("{}", value));
       const auto* bytes = reinterpret_cast<const std::byte*>(&value);
       out.insert(out.end(), bytes, bytes + width);
