@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/checked.h"
 #include "import/onnx/wire.h"
 
 namespace ingot {
@@ -66,8 +67,10 @@ void read(WireReader& r, OnnxOpset& out) {
     }
 }
 
-// Appends to dims and checks them: none negative, the product of those that are not zero within 63 bits, so
-// that neither the element count nor any stride can overflow later.
+// The product of the sizes that are not zero is held to this, so that no count, stride or byte size overflows
+// later.
+constexpr int64_t kMaxElements = int64_t{1} << 62;
+
 void append_dims(WireReader& r, std::vector<int64_t>& dims) {
   const size_t first = dims.size();
   r.append_int64s("dims", dims);
@@ -78,9 +81,12 @@ void append_dims(WireReader& r, std::vector<int64_t>& dims) {
 void check_element_count(const WireReader& r, const std::vector<int64_t>& dims) {
   int64_t count = 1;
   for (int64_t dim : dims) {
-    if (dim != 0 && __builtin_mul_overflow(count, dim, &count))
-      r.fail("dims", fmt::format("at most {} elements", INT64_MAX),
+    if (dim == 0) continue;
+    const auto product = try_mul(count, dim);
+    if (!product || *product > kMaxElements)
+      r.fail("dims", fmt::format("at most {} elements", kMaxElements),
              fmt::format("[{}]", fmt::join(dims, ", ")));
+    count = *product;
   }
 }
 

@@ -33,7 +33,7 @@ enum class OnnxDataField : uint8_t {
 };
 std::string_view to_string(OnnxDataField field);
 
-// Checked while parsing: dims are not negative, their product fits 63 bits, at most one data field has
+// Checked while parsing: dims are not negative, they hold at most 2^62 elements, at most one data field has
 // content, and its typed values are well-formed. Not checked: that the number of values fits the dims;
 // decode_tensor() does.
 struct OnnxTensor {

@@ -84,6 +84,7 @@ TEST_F(ModelFiles, EveryModelAndDataFileIsRead) {
   int models = 0;
   int data = 0;
   for (const fs::directory_entry& suite : fs::directory_iterator(folder_)) {
+    if (!suite.is_directory()) continue;
     for (const fs::directory_entry& test : fs::directory_iterator(suite.path())) {
       const std::string path = (test.path() / "model.onnx").string();
       if (!fs::exists(path)) continue;
