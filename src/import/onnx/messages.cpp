@@ -204,6 +204,7 @@ void read_element_type(WireReader&& r, OnnxType& out) {
     else
       r.skip();
   }
+  if (out.element.empty()) r.missing("elem_type");
 }
 
 void read_map_type(WireReader&& r, OnnxType& out) {
@@ -212,6 +213,7 @@ void read_map_type(WireReader&& r, OnnxType& out) {
       case 2: append_once(r, "value_type", out.element); break;
       default: r.skip();
     }
+  if (out.element.empty()) r.missing("value_type");
 }
 
 void read(WireReader& r, OnnxType& out) {

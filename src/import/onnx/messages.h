@@ -69,7 +69,7 @@ struct OnnxType {
   int32_t elem_type = 0;                      // of a tensor or sparse tensor: a TensorProto data type
   int32_t key_type = 0;                       // of a map
   std::optional<std::vector<OnnxDim>> shape;  // of a tensor or sparse tensor; absent: unknown rank
-  std::vector<OnnxType> element;              // one entry for a sequence, an optional, a map's values
+  std::vector<OnnxType> element;  // exactly one for a sequence, an optional, a map's values; else none
 };
 
 struct OnnxValueInfo {

@@ -202,6 +202,15 @@ TEST(OnnxMessages, RefusesMissingFields) {
                  "expected the field functions[0].name, found none in the 0 bytes of functions[0] at byte 7");
 }
 
+TEST(OnnxMessages, RefusesTypesWithoutTheTypeOfTheirElements) {
+  for (const auto& [field, name] : {std::pair{4u, "sequence_type.elem_type"},
+                                    {5u, "map_type.value_type"},
+                                    {9u, "optional_type.elem_type"}}) {
+    const Error e = model_error(model_of(block(11, block(1, "x") + block(2, block(field, "")))));
+    EXPECT_EQ(e.parts().expected, fmt::format("the field graph.input[0].type.{}", name));
+  }
+}
+
 TEST(OnnxMessages, RefusesSecondCopiesOfSingleMessages) {
   expect_refused(model_of("") + block(7, ""), "expected one of them, found a second one in graph at byte 5");
   expect_refused(model_of(node_of(attribute_of(block(6, "") + block(6, "")))),
