@@ -98,6 +98,11 @@ const Type& GraphBuilder::type(Value v) const {
   return state_->graph.type(v);
 }
 
+const Node& GraphBuilder::node(Value v) const {
+  (void)type(v);
+  return state_->graph.node(v);
+}
+
 const Dims& GraphBuilder::dims(Value v) const {
   const Type& t = type(v);
   if (!t.is_ranked())
