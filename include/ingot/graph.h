@@ -15,9 +15,9 @@
 
 // A model as typed nodes, and the builder that makes one.
 //
-// A graph is a pure function: nodes in topological order, each reading earlier ones. Subgraphs (branches, loop
-// bodies) see nothing of the graph around them; what they need enters as operands. Nothing converts silently: types
-// flow from inputs and attributes, and an operand of the wrong type is an error.
+// A graph is a pure function: nodes in topological order, each reading earlier ones. Subgraphs (branches,
+// loop bodies) see nothing of the graph around them; what they need enters as operands. Nothing converts
+// silently: types flow from inputs and attributes, and an operand of the wrong type is an error.
 namespace ingot {
 
 class Graph;
@@ -43,7 +43,8 @@ class Attrs {
 
   Op op() const { return op_; }
   const void* raw() const { return held_.get(); }
-  template <class A> const A& as() const {
+  template <class A>
+  const A& as() const {
     check(A::kOp);
     return *static_cast<const A*>(held_.get());
   }
@@ -63,7 +64,10 @@ struct Node {
   std::vector<Type> types;  // one per output
   std::string origin;       // where it came from, for messages: the name of the ONNX node; may be empty
 
-  template <class A> const A& as() const { return attrs.as<A>(); }
+  template <class A>
+  const A& as() const {
+    return attrs.as<A>();
+  }
 };
 
 struct Port {
@@ -93,9 +97,18 @@ class INGOT_API Graph {
   std::map<std::string, std::string> metadata_;
 };
 
-template <int N> struct OpResult { using type = std::array<Value, N>; };
-template <> struct OpResult<1> { using type = Value; };
-template <> struct OpResult<-1> { using type = std::vector<Value>; };
+template <int N>
+struct OpResult {
+  using type = std::array<Value, N>;
+};
+template <>
+struct OpResult<1> {
+  using type = Value;
+};
+template <>
+struct OpResult<-1> {
+  using type = std::vector<Value>;
+};
 
 // Builds one graph. Types and shapes are inferred, and checked, as each node is added; a violation throws
 // Error(invalid_argument) that names the op, the operand and what was expected. One thread at a time.
@@ -118,8 +131,8 @@ class INGOT_API GraphBuilder {
   // Names what the nodes added next stand for, until the next call.
   void set_origin(std::string origin);
 
-  // One method per row of ops.def, e.g. `Value softmax(Value x, SoftmaxAttrs attrs = {})`. An absent optional operand
-  // is a default Value.
+  // One method per row of ops.def, e.g. `Value softmax(Value x, SoftmaxAttrs attrs = {})`. An absent optional
+  // operand is a default Value.
 #define IN(name, types) Value name,
 #define OPT(name, types) Value name,
 #define VAR(name, types) const std::vector<Value>&name,
@@ -143,8 +156,8 @@ class INGOT_API GraphBuilder {
   std::vector<Value> add(Attrs attrs, std::vector<Value> operands, std::vector<GraphPtr> subgraphs = {},
                          int output_count = -1);
 
-  // Replaces an inferred type by one known from elsewhere. Throws Error(invalid_argument) where the two exclude each
-  // other.
+  // Replaces an inferred type by one known from elsewhere. Throws Error(invalid_argument) where the two
+  // exclude each other.
   void declare(Value v, Type type);
 
   const Node& node(Value v) const;  // valid until the next node is added

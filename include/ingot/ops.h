@@ -41,7 +41,8 @@ enum class LinearAttentionRule : uint8_t { linear, gated, delta, gated_delta };
 enum class CaseAction : uint8_t { none, lower, upper };
 enum class TfIdfMode : uint8_t { tf, idf, tfidf };
 
-template <class E> std::span<const std::string_view> enum_names();  // defined for each enumeration above
+template <class E>
+std::span<const std::string_view> enum_names();  // defined for each enumeration above
 
 enum class Op : uint16_t {
 #define OP(Name, text, operands, outputs, attributes, rule, traits) Name,

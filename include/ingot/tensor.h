@@ -20,29 +20,65 @@ INGOT_API std::string to_string(const Shape& shape);  // "[2, 3]"
 INGOT_API int64_t element_count(const Shape& shape);
 
 // The C++ type that holds one element of a dtype, for those that C++ has.
-template <class T> struct NativeDType;
-template <> struct NativeDType<double> { static constexpr DType value = DType::f64; };
-template <> struct NativeDType<float> { static constexpr DType value = DType::f32; };
-template <> struct NativeDType<int64_t> { static constexpr DType value = DType::i64; };
-template <> struct NativeDType<int32_t> { static constexpr DType value = DType::i32; };
-template <> struct NativeDType<int16_t> { static constexpr DType value = DType::i16; };
-template <> struct NativeDType<int8_t> { static constexpr DType value = DType::i8; };
-template <> struct NativeDType<uint64_t> { static constexpr DType value = DType::u64; };
-template <> struct NativeDType<uint32_t> { static constexpr DType value = DType::u32; };
-template <> struct NativeDType<uint16_t> { static constexpr DType value = DType::u16; };
-template <> struct NativeDType<uint8_t> { static constexpr DType value = DType::u8; };
-template <> struct NativeDType<bool> { static constexpr DType value = DType::boolean; };
+template <class T>
+struct NativeDType;
+template <>
+struct NativeDType<double> {
+  static constexpr DType value = DType::f64;
+};
+template <>
+struct NativeDType<float> {
+  static constexpr DType value = DType::f32;
+};
+template <>
+struct NativeDType<int64_t> {
+  static constexpr DType value = DType::i64;
+};
+template <>
+struct NativeDType<int32_t> {
+  static constexpr DType value = DType::i32;
+};
+template <>
+struct NativeDType<int16_t> {
+  static constexpr DType value = DType::i16;
+};
+template <>
+struct NativeDType<int8_t> {
+  static constexpr DType value = DType::i8;
+};
+template <>
+struct NativeDType<uint64_t> {
+  static constexpr DType value = DType::u64;
+};
+template <>
+struct NativeDType<uint32_t> {
+  static constexpr DType value = DType::u32;
+};
+template <>
+struct NativeDType<uint16_t> {
+  static constexpr DType value = DType::u16;
+};
+template <>
+struct NativeDType<uint8_t> {
+  static constexpr DType value = DType::u8;
+};
+template <>
+struct NativeDType<bool> {
+  static constexpr DType value = DType::boolean;
+};
 
-// Dense row-major data with a type and a shape. Copying shares the memory. Sub-byte elements are packed low bits
-// first without gaps between rows. Reading from several threads is safe; writing is not.
+// Dense row-major data with a type and a shape. Copying shares the memory. Sub-byte elements are packed low
+// bits first without gaps between rows. Reading from several threads is safe; writing is not.
 class INGOT_API Tensor {
  public:
   Tensor() = default;  // f32 of shape [0]
 
   // Owned memory, 64-byte aligned, zeroed. Throws Error(out_of_memory).
   static Tensor allocate(DType dtype, Shape shape);
-  // Shares `bytes`, which `owner` keeps alive; never written through. `bytes` must have exactly the size needed.
-  static Tensor share(DType dtype, Shape shape, std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
+  // Shares `bytes`, which `owner` keeps alive; never written through. `bytes` must have exactly the size
+  // needed.
+  static Tensor share(DType dtype, Shape shape, std::span<const std::byte> bytes,
+                      std::shared_ptr<const void> owner);
   static Tensor of_strings(Shape shape, std::vector<std::string> elements);
   template <class T>
   static Tensor of(Shape shape, const std::vector<T>& elements);
@@ -59,13 +95,15 @@ class INGOT_API Tensor {
   std::span<std::byte> mutable_bytes();
 
   // Elements as T. Throws Error(invalid_argument) when T is not the dtype.
-  template <class T> std::span<const T> data() const;
-  template <class T> std::span<T> mutable_data();
+  template <class T>
+  std::span<const T> data() const;
+  template <class T>
+  std::span<T> mutable_data();
   std::span<const std::string> strings() const;
   std::span<std::string> mutable_strings();
 
-  // This tensor, or a copy of it whose elements are aligned for data(). Shared bytes, such as those of a mapped model
-  // file, may lie anywhere; data() refuses them where they are not aligned.
+  // This tensor, or a copy of it whose elements are aligned for data(). Shared bytes, such as those of a
+  // mapped model file, may lie anywhere; data() refuses them where they are not aligned.
   Tensor aligned() const;
   // The same memory under another shape of equal count. Throws Error(invalid_argument) otherwise.
   Tensor reshaped(Shape shape) const;
@@ -88,8 +126,8 @@ class INGOT_API Tensor {
 
 using Sequence = std::vector<Tensor>;
 
-// What flows along one edge of a graph at run time: a tensor, a sequence of tensors, or an optional that is empty.
-// An optional that holds something is that thing.
+// What flows along one edge of a graph at run time: a tensor, a sequence of tensors, or an optional that is
+// empty. An optional that holds something is that thing.
 class INGOT_API Datum {
  public:
   Datum() = default;  // empty optional

@@ -42,8 +42,8 @@ struct INGOT_API Type {
 // "f32[batch, 3]", "f32[*]" (unknown rank), "sequence<f32[*]>", "optional<...>"; parses back.
 INGOT_API std::string to_string(const Type& type);
 
-// Whether data of type `actual` may flow where `declared` is promised: same kinds and dtypes, and no size that is
-// known to differ. Symbols are not bound here.
+// Whether data of type `actual` may flow where `declared` is promised: same kinds and dtypes, and no size
+// that is known to differ. Symbols are not bound here.
 INGOT_API bool may_be(const Type& declared, const Type& actual);
 
 }  // namespace ingot

@@ -20,7 +20,8 @@ void bind(const std::string& input, const Dim& dim, int64_t size, SymbolSizes& s
     return;
   }
   if (size < dim.low() || size > dim.high())
-    fail(input, fmt::format("{} in [{}, {}]", dim.to_string(), dim.low(), dim.high()), fmt::format("{}", size));
+    fail(input, fmt::format("{} in [{}, {}]", dim.to_string(), dim.low(), dim.high()),
+         fmt::format("{}", size));
   dim.visit_symbols([&](std::string_view name, int64_t low, int64_t high) {
     if (dim != Dim::symbol(name, low, high)) return;
     auto [it, added] = sizes.emplace(name, size);
@@ -32,7 +33,8 @@ void bind(const std::string& input, const Dim& dim, int64_t size, SymbolSizes& s
 void check_tensor(const std::string& input, const Type& type, const Datum& datum, SymbolSizes& sizes) {
   if (!datum.is_tensor()) fail(input, to_string(type), datum.is_none() ? "nothing" : "a sequence");
   const Tensor& t = datum.tensor();
-  if (t.dtype() != type.dtype) fail(input, std::string(to_string(type.dtype)), std::string(to_string(t.dtype())));
+  if (t.dtype() != type.dtype)
+    fail(input, std::string(to_string(type.dtype)), std::string(to_string(t.dtype())));
   if (!type.dims) return;
   if (type.dims->size() != t.shape().size()) fail(input, to_string(type), "shape " + to_string(t.shape()));
   for (size_t i = 0; i < t.shape().size(); ++i) bind(input, (*type.dims)[i], t.shape()[i], sizes);
@@ -57,7 +59,9 @@ void check_datum(const std::string& input, const Type& type, const Datum& datum,
 
 SymbolSizes bind_symbols(const Graph& graph, std::span<const Datum> inputs) {
   if (inputs.size() != graph.inputs().size())
-    throw Error({.code = ErrorCode::invalid_argument, .object = "graph", .name = graph.name(),
+    throw Error({.code = ErrorCode::invalid_argument,
+                 .object = "graph",
+                 .name = graph.name(),
                  .expected = fmt::format("{} inputs", graph.inputs().size()),
                  .observed = fmt::format("{}", inputs.size())});
   SymbolSizes sizes;

@@ -17,14 +17,14 @@ Type type_of(const Datum& datum) {
 }
 
 bool becomes_constant(const Datum& datum) {
-  return datum.is_tensor() && is_integer(datum.tensor().dtype()) && datum.tensor().count() <= kLargestConstant;
+  return datum.is_tensor() && is_integer(datum.tensor().dtype()) &&
+         datum.tensor().count() <= kLargestConstant;
 }
 
 }  // namespace
 
 Decomposition find_decomposition(Op op) {
-  static const std::map<Op, Decomposition> table = {
-  };
+  static const std::map<Op, Decomposition> table = {};
   auto found = table.find(op);
   return found == table.end() ? nullptr : found->second;
 }
@@ -32,8 +32,11 @@ Decomposition find_decomposition(Op op) {
 Decomposed decompose(const Node& node, std::span<const Datum> operands) {
   Decomposition rule = find_decomposition(node.op);
   if (rule == nullptr)
-    throw Error({.code = ErrorCode::unsupported, .object = "op", .name = std::string(to_string(node.op)),
-                 .expected = "a kernel or a decomposition", .observed = "neither"});
+    throw Error({.code = ErrorCode::unsupported,
+                 .object = "op",
+                 .name = std::string(to_string(node.op)),
+                 .expected = "a kernel or a decomposition",
+                 .observed = "neither"});
   GraphBuilder g(std::string(to_string(node.op)));
   std::vector<Value> values;
   std::vector<Datum> inputs;

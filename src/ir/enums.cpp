@@ -4,10 +4,11 @@
 
 namespace ingot {
 
-#define NAMES(Type, ...)                                                        \
-  template <> std::span<const std::string_view> enum_names<Type>() {            \
+#define NAMES(Type, ...)                                                          \
+  template <>                                                                     \
+  std::span<const std::string_view> enum_names<Type>() {                          \
     static constexpr auto names = std::to_array<std::string_view>({__VA_ARGS__}); \
-    return names;                                                               \
+    return names;                                                                 \
   }
 
 NAMES(AutoPad, "none", "same_upper", "same_lower", "valid")
@@ -17,8 +18,8 @@ NAMES(LossReduction, "none", "sum", "mean")
 NAMES(GeluForm, "erf", "tanh")
 NAMES(DepthMode, "dcr", "crd")
 NAMES(ResizeMode, "nearest", "linear", "cubic")
-NAMES(ResizeCoordinates, "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
-      "tf_crop_and_resize", "tf_half_pixel_for_nn")
+NAMES(ResizeCoordinates, "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
+      "asymmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn")
 NAMES(ResizeNearest, "round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
 NAMES(ResizePolicy, "stretch", "not_larger", "not_smaller")
 NAMES(GridSampleMode, "linear", "nearest", "cubic")

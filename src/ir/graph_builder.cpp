@@ -52,8 +52,8 @@ void GraphBuilder::set_metadata(std::string key, std::string value) {
 
 void GraphBuilder::set_origin(std::string origin) { state_->origin = std::move(origin); }
 
-std::vector<Value> GraphBuilder::add(Attrs attrs, std::vector<Value> operands, std::vector<GraphPtr> subgraphs,
-                                     int output_count) {
+std::vector<Value> GraphBuilder::add(Attrs attrs, std::vector<Value> operands,
+                                     std::vector<GraphPtr> subgraphs, int output_count) {
   Graph& g = state_->graph;
   const OpInfo& info = op_info(attrs.op());
   while (!operands.empty() && operands.back().is_none()) operands.pop_back();
@@ -69,7 +69,8 @@ std::vector<Value> GraphBuilder::add(Attrs attrs, std::vector<Value> operands, s
   Inference inference(attrs, subgraphs, std::move(seen), static_cast<size_t>(outputs),
                       [this](std::string_view hint) { return fresh_dim(hint); });
   std::vector<Type> types = inference.run();  // before its arguments move into the node
-  Node node{info.op, std::move(operands), std::move(attrs), std::move(subgraphs), std::move(types), state_->origin};
+  Node node{info.op,          std::move(operands), std::move(attrs), std::move(subgraphs),
+            std::move(types), state_->origin};
 
   std::vector<Type> operand_types;
   std::vector<std::optional<std::vector<Dim>>> operand_values;
@@ -91,21 +92,25 @@ const Type& GraphBuilder::type(Value v) const {
   const auto& nodes = state_->graph.nodes_;
   if (v.node < 0 || static_cast<size_t>(v.node) >= nodes.size() || v.output < 0 ||
       static_cast<size_t>(v.output) >= nodes[static_cast<size_t>(v.node)].types.size())
-    throw Error({.code = ErrorCode::invalid_argument,
-                 .object = "graph builder",
-                 .expected = "a value of this graph",
-                 .observed = v.is_none() ? "an absent value" : fmt::format("node {}, output {}", v.node, v.output)});
+    throw Error(
+        {.code = ErrorCode::invalid_argument,
+         .object = "graph builder",
+         .expected = "a value of this graph",
+         .observed = v.is_none() ? "an absent value" : fmt::format("node {}, output {}", v.node, v.output)});
   return state_->graph.type(v);
 }
 
 void GraphBuilder::declare(Value v, Type declared) {
   const Type& inferred = type(v);
   if (!may_be(declared, inferred))
-    throw Error({.code = ErrorCode::invalid_argument, .object = "declared type of node",
-                 .name = fmt::format("{} ({})", v.node, to_string(node(v).op)), .expected = to_string(inferred),
+    throw Error({.code = ErrorCode::invalid_argument,
+                 .object = "declared type of node",
+                 .name = fmt::format("{} ({})", v.node, to_string(node(v).op)),
+                 .expected = to_string(inferred),
                  .observed = to_string(declared)});
   state_->collect_symbols(declared);
-  state_->graph.nodes_[static_cast<size_t>(v.node)].types[static_cast<size_t>(v.output)] = std::move(declared);
+  state_->graph.nodes_[static_cast<size_t>(v.node)].types[static_cast<size_t>(v.output)] =
+      std::move(declared);
 }
 
 const Node& GraphBuilder::node(Value v) const {
@@ -116,8 +121,10 @@ const Node& GraphBuilder::node(Value v) const {
 const Dims& GraphBuilder::dims(Value v) const {
   const Type& t = type(v);
   if (!t.is_ranked())
-    throw Error({.code = ErrorCode::invalid_argument, .object = "graph builder",
-                 .expected = "a tensor of known rank", .observed = to_string(t)});
+    throw Error({.code = ErrorCode::invalid_argument,
+                 .object = "graph builder",
+                 .expected = "a tensor of known rank",
+                 .observed = to_string(t)});
   return *t.dims;
 }
 
@@ -155,7 +162,8 @@ void append(std::vector<Value>& operands, const std::vector<Value>& vs) {
   operands.insert(operands.end(), vs.begin(), vs.end());
 }
 
-template <int N> typename OpResult<N>::type result(std::vector<Value> values) {
+template <int N>
+typename OpResult<N>::type result(std::vector<Value> values) {
   if constexpr (N == 1) {
     return values[0];
   } else if constexpr (N < 0) {
@@ -169,8 +177,9 @@ template <int N> typename OpResult<N>::type result(std::vector<Value> values) {
 
 }  // namespace
 
-// The builder methods of ops.def. Each operand becomes a pair (type, name), and a row of pairs is walked twice: once for
-// the parameters, once to gather them. The _A and _B forms take turns, since a macro does not expand inside itself.
+// The builder methods of ops.def. Each operand becomes a pair (type, name), and a row of pairs is walked
+// twice: once for the parameters, once to gather them. The _A and _B forms take turns, since a macro does not
+// expand inside itself.
 #define FINISH(...) FINISH_(__VA_ARGS__)
 #define FINISH_(...) __VA_ARGS__##_END
 #define PARAMETERS(pairs) FINISH(PARAMETER_A pairs)
@@ -179,8 +188,12 @@ template <int N> typename OpResult<N>::type result(std::vector<Value> values) {
 #define PARAMETER_A_END
 #define PARAMETER_B_END
 #define GATHER(pairs) FINISH(GATHER_A pairs)
-#define GATHER_A(type, name) append(gathered, name); GATHER_B
-#define GATHER_B(type, name) append(gathered, name); GATHER_A
+#define GATHER_A(type, name) \
+  append(gathered, name);    \
+  GATHER_B
+#define GATHER_B(type, name) \
+  append(gathered, name);    \
+  GATHER_A
 #define GATHER_A_END
 #define GATHER_B_END
 
@@ -192,11 +205,11 @@ template <int N> typename OpResult<N>::type result(std::vector<Value> values) {
 #define MANY(name) (const std::vector<Value>&, name)
 #define MANY_OUT -1
 #define OP_CONTROL(...)
-#define OP(Name, text, operands, outputs, attributes, rule, traits)                            \
+#define OP(Name, text, operands, outputs, attributes, rule, traits)                             \
   typename OpResult<outputs>::type GraphBuilder::text(PARAMETERS(operands) Name##Attrs attrs) { \
-    std::vector<Value> gathered;                                                               \
-    GATHER(operands)                                                                           \
-    return result<outputs>(add(std::move(attrs), std::move(gathered)));                        \
+    std::vector<Value> gathered;                                                                \
+    GATHER(operands)                                                                            \
+    return result<outputs>(add(std::move(attrs), std::move(gathered)));                         \
   }
 #include "ingot/ops.def"
 

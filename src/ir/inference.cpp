@@ -51,7 +51,8 @@ std::vector<int64_t> Inference::axes(const std::vector<int64_t>& axes, int64_t r
   std::set<int64_t> seen;
   for (int64_t a : axes) {
     out.push_back(axis(a, rank, "axes"));
-    if (!seen.insert(out.back()).second) fail(-1, "axes that differ", fmt::format("[{}]", fmt::join(axes, ", ")));
+    if (!seen.insert(out.back()).second)
+      fail(-1, "axes that differ", fmt::format("[{}]", fmt::join(axes, ", ")));
   }
   return out;
 }
@@ -93,7 +94,8 @@ void Inference::check_operands() const {
       fail(static_cast<int>(i), want.kind == OperandInfo::Kind::sequence ? "a sequence" : "a tensor",
            to_string(type(i)));
     if (!sequence && (want.types & bit(dtype(i))) == 0)
-      fail(static_cast<int>(i), "one of the element types the op table allows", std::string(to_string(dtype(i))));
+      fail(static_cast<int>(i), "one of the element types the op table allows",
+           std::string(to_string(dtype(i))));
   }
 }
 
@@ -103,8 +105,11 @@ std::vector<Type> Inference::run() {
   std::vector<Type> out;
   for (auto& type : outputs_) {
     if (!type)
-      throw Error({.code = ErrorCode::internal, .object = "op", .name = std::string(info().name),
-                   .expected = "a type for every output", .observed = "none"});
+      throw Error({.code = ErrorCode::internal,
+                   .object = "op",
+                   .name = std::string(info().name),
+                   .expected = "a type for every output",
+                   .observed = "none"});
     out.push_back(std::move(*type));
   }
   return out;

@@ -10,8 +10,8 @@
 
 namespace ingot {
 
-// What a type-and-shape rule sees of one node. The same rules run while a graph is built, on symbolic sizes, and at
-// run time, on real ones: there every size is a constant and every integer operand has known values.
+// What a type-and-shape rule sees of one node. The same rules run while a graph is built, on symbolic sizes,
+// and at run time, on real ones: there every size is a constant and every integer operand has known values.
 class Inference {
  public:
   struct Operand {
@@ -34,7 +34,10 @@ class Inference {
   // As above, but only if every value is a constant.
   std::optional<std::vector<int64_t>> constants(size_t i) const;
 
-  template <class A> const A& attrs() const { return attrs_.as<A>(); }
+  template <class A>
+  const A& attrs() const {
+    return attrs_.as<A>();
+  }
   std::span<const GraphPtr> subgraphs() const { return subgraphs_; }
 
   size_t output_count() const { return outputs_.size(); }
@@ -48,7 +51,8 @@ class Inference {
   std::vector<int64_t> axes(const std::vector<int64_t>& axes, int64_t rank) const;
   void require_same_dtype(size_t a, size_t b) const;
   // `operand`: its index, or -1 for the node as a whole.
-  [[noreturn]] void fail(int operand, std::string expected, std::string observed, std::string remedy = {}) const;
+  [[noreturn]] void fail(int operand, std::string expected, std::string observed,
+                         std::string remedy = {}) const;
 
   // Checks operands against the table, runs the rule of the op, checks that every output got a type.
   std::vector<Type> run();

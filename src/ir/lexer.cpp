@@ -44,7 +44,8 @@ void Lexer::expect(std::string_view token) {
   if (!accept(token)) fail(fmt::format("'{}'", token));
 }
 
-template <class F> std::string Lexer::take_while(F f, std::string_view what) {
+template <class F>
+std::string Lexer::take_while(F f, std::string_view what) {
   skip_space();
   size_t start = at_;
   while (at_ < text_.size() && f(text_[at_])) ++at_;
@@ -59,7 +60,9 @@ std::string Lexer::number() {
 }
 
 std::string Lexer::hex_digits() {
-  expect("0x");
+  skip_space();
+  if (text_.substr(at_, 2) != "0x") fail("'0x'");
+  at_ += 2;
   size_t start = at_;
   while (at_ < text_.size() && std::isxdigit(static_cast<unsigned char>(text_[at_]))) ++at_;
   return std::string(text_.substr(start, at_ - start));
@@ -90,7 +93,8 @@ std::string Lexer::quoted() {
       case '"':
       case '\\': out += escape; break;
       case 'x':
-        if (at_ + 2 > text_.size() || std::from_chars(&text_[at_], &text_[at_] + 2, value, 16).ptr != &text_[at_] + 2)
+        if (at_ + 2 > text_.size() ||
+            std::from_chars(&text_[at_], &text_[at_] + 2, value, 16).ptr != &text_[at_] + 2)
           fail("two hexadecimal digits");
         out += static_cast<char>(value);
         at_ += 2;
@@ -123,7 +127,8 @@ void Lexer::fail(std::string expected, std::string observed) {
   auto line = 1 + std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(at_), '\n');
   size_t line_start = text_.rfind('\n', at_ == 0 ? 0 : at_ - 1);
   size_t column = at_ - (line_start == std::string_view::npos ? 0 : line_start);
-  if (observed.empty()) observed = at_ < text_.size() ? fmt::format("'{}'", text_.substr(at_, 16)) : "the end";
+  if (observed.empty())
+    observed = at_ < text_.size() ? fmt::format("'{}'", text_.substr(at_, 16)) : "the end";
   throw Error({.code = ErrorCode::corrupt,
                .object = fmt::format("graph text, line {}, column {}", line, column),
                .expected = std::move(expected),

@@ -9,7 +9,8 @@
 namespace ingot {
 namespace {
 
-[[noreturn]] void fail_attr(std::string_view op, std::string_view name, std::string expected, std::string observed) {
+[[noreturn]] void fail_attr(std::string_view op, std::string_view name, std::string expected,
+                            std::string observed) {
   throw Error({.code = ErrorCode::invalid_argument,
                .object = fmt::format("attribute of {}", op),
                .name = std::string(name),
@@ -18,20 +19,23 @@ namespace {
 }
 
 // How a field of an attribute struct becomes an AttrValue and back.
-template <class T> AttrValue to_value(const T& field) {
+template <class T>
+AttrValue to_value(const T& field) {
   if constexpr (std::is_enum_v<T> && !std::is_same_v<T, DType>)
     return std::string(enum_names<T>()[static_cast<size_t>(field)]);
   else
     return field;
 }
 
-template <class T> void assign(T& field, std::string_view op, const NamedAttr& given) {
+template <class T>
+void assign(T& field, std::string_view op, const NamedAttr& given) {
   if constexpr (std::is_enum_v<T> && !std::is_same_v<T, DType>) {
     const auto* text = std::get_if<std::string>(&given.value);
     auto names = enum_names<T>();
     auto found = text ? std::find(names.begin(), names.end(), *text) : names.end();
     if (found == names.end())
-      fail_attr(op, given.name, fmt::format("one of {}", fmt::join(names, ", ")), text ? *text : "another kind");
+      fail_attr(op, given.name, fmt::format("one of {}", fmt::join(names, ", ")),
+                text ? *text : "another kind");
     field = static_cast<T>(found - names.begin());
   } else if (const auto* value = std::get_if<T>(&given.value)) {
     field = *value;
@@ -53,29 +57,29 @@ template <class T> void assign(T& field, std::string_view op, const NamedAttr& g
 #define OP_CONTROL OP
 
 #define FIELD(field) out.push_back({#field, to_value(a.field)});
-#define OP(Name, text, operands, outputs, attributes, rule, traits)          \
-  std::vector<NamedAttr> list_##Name(const void* raw) {                      \
-    [[maybe_unused]] const auto& a = *static_cast<const Name##Attrs*>(raw);  \
-    std::vector<NamedAttr> out;                                              \
-    attributes return out;                                                   \
+#define OP(Name, text, operands, outputs, attributes, rule, traits)         \
+  std::vector<NamedAttr> list_##Name(const void* raw) {                     \
+    [[maybe_unused]] const auto& a = *static_cast<const Name##Attrs*>(raw); \
+    std::vector<NamedAttr> out;                                             \
+    attributes return out;                                                  \
   }
 #include "ingot/ops.def"
 #undef FIELD
 
 #define OP_CONTROL OP
-#define FIELD(field)             \
-  if (given.name == #field) {    \
-    assign(a.field, op, given);  \
-    continue;                    \
+#define FIELD(field)            \
+  if (given.name == #field) {   \
+    assign(a.field, op, given); \
+    continue;                   \
   }
-#define OP(Name, text, operands, outputs, attributes, rule, traits)       \
-  Attrs make_##Name(std::span<const NamedAttr> all) {                     \
-    constexpr std::string_view op = #text;                                \
-    Name##Attrs a;                                                        \
-    for (const NamedAttr& given : all) {                                  \
-      attributes fail_attr(op, given.name, "a known name", "none such");  \
-    }                                                                     \
-    return a;                                                             \
+#define OP(Name, text, operands, outputs, attributes, rule, traits)      \
+  Attrs make_##Name(std::span<const NamedAttr> all) {                    \
+    constexpr std::string_view op = #text;                               \
+    Name##Attrs a;                                                       \
+    for (const NamedAttr& given : all) {                                 \
+      attributes fail_attr(op, given.name, "a known name", "none such"); \
+    }                                                                    \
+    return a;                                                            \
   }
 #include "ingot/ops.def"
 #undef FIELD
@@ -92,9 +96,9 @@ std::vector<OpInfo> make_table() {
 #define MANY(name) {#name, types::Any, any, false, true},
 #define MANY_OUT -1
 #define OP_CONTROL OP
-#define OP(Name, text, operands, outputs, attributes, rule, traits)                                        \
-  table.push_back({Op::Name, #text, std::vector<OperandInfo>{operands}, outputs, traits, rules::rule, list_##Name, \
-                   make_##Name});
+#define OP(Name, text, operands, outputs, attributes, rule, traits)                                   \
+  table.push_back({Op::Name, #text, std::vector<OperandInfo>{operands}, outputs, traits, rules::rule, \
+                   list_##Name, make_##Name});
 #include "ingot/ops.def"
   return table;
 }

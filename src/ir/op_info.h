@@ -16,10 +16,10 @@ namespace types {
 constexpr TypeSet Floating = bit(DType::f64) | bit(DType::f32) | bit(DType::f16) | bit(DType::bf16) |
                              bit(DType::f8e4m3fn) | bit(DType::f8e5m2) | bit(DType::f8e4m3fnuz) |
                              bit(DType::f8e5m2fnuz) | bit(DType::f8e8m0) | bit(DType::f4e2m1);
-constexpr TypeSet Signed = bit(DType::i64) | bit(DType::i32) | bit(DType::i16) | bit(DType::i8) | bit(DType::i4) |
-                           bit(DType::i2);
-constexpr TypeSet Unsigned = bit(DType::u64) | bit(DType::u32) | bit(DType::u16) | bit(DType::u8) | bit(DType::u4) |
-                             bit(DType::u2);
+constexpr TypeSet Signed =
+    bit(DType::i64) | bit(DType::i32) | bit(DType::i16) | bit(DType::i8) | bit(DType::i4) | bit(DType::i2);
+constexpr TypeSet Unsigned =
+    bit(DType::u64) | bit(DType::u32) | bit(DType::u16) | bit(DType::u8) | bit(DType::u4) | bit(DType::u2);
 constexpr TypeSet Integer = Signed | Unsigned;
 constexpr TypeSet Numeric = Floating | Integer;
 constexpr TypeSet Boolean = bit(DType::boolean);
@@ -55,8 +55,8 @@ struct OperandInfo {
 };
 
 // An attribute by name, as printed, parsed and stored. Enumerations are their spelling.
-using AttrValue = std::variant<int64_t, double, bool, std::string, DType, std::vector<int64_t>, std::vector<double>,
-                               std::vector<std::string>, Tensor>;
+using AttrValue = std::variant<int64_t, double, bool, std::string, DType, std::vector<int64_t>,
+                               std::vector<double>, std::vector<std::string>, Tensor>;
 struct NamedAttr {
   std::string_view name;
   AttrValue value;
@@ -72,7 +72,8 @@ struct OpInfo {
   uint32_t traits;
   void (*infer)(Inference&);
   std::vector<NamedAttr> (*list_attrs)(const void* attrs);
-  // All attributes not given keep their default. Throws Error(invalid_argument) on an unknown name or a wrong kind.
+  // All attributes not given keep their default. Throws Error(invalid_argument) on an unknown name or a wrong
+  // kind.
   Attrs (*make_attrs)(std::span<const NamedAttr> given);
 
   bool is(Trait trait) const { return (traits & trait) != 0; }

@@ -98,7 +98,8 @@ class Parser {
     if (outputs < 0 || outputs > 100000) lexer_.fail("at most 100000 outputs");
     lexer_.expect("=");
     std::vector<Value> results = call(static_cast<int>(outputs));
-    if (results.size() != static_cast<size_t>(outputs)) lexer_.fail(fmt::format("{} outputs", results.size()));
+    if (results.size() != static_cast<size_t>(outputs))
+      lexer_.fail(fmt::format("{} outputs", results.size()));
     if (!values_.emplace(name, std::move(results)).second) lexer_.fail("a new name", "%" + name + " again");
   }
 
@@ -177,7 +178,8 @@ class Parser {
         auto found = std::ranges::find(known, name, &NamedAttr::name);
         if (found == known.end()) lexer_.fail(fmt::format("an attribute of {}", info.name), name);
         lexer_.expect("=");
-        given.push_back({found->name, std::visit([&](auto kind) { return AttrValue(value(kind)); }, found->value)});
+        given.push_back(
+            {found->name, std::visit([&](auto kind) { return AttrValue(value(kind)); }, found->value)});
       }
     }
     return info.make_attrs(given);
@@ -194,11 +196,13 @@ class Parser {
   std::string value(const std::string&) { return lexer_.quoted(); }
   DType value(DType) { return element_type(); }
   Tensor value(const Tensor&) { return tensor(); }
-  template <class T> std::vector<T> value(const std::vector<T>&) {
+  template <class T>
+  std::vector<T> value(const std::vector<T>&) {
     return list<T>([&] { return value(T{}); });
   }
 
-  template <class T, class F> std::vector<T> list(F item) {
+  template <class T, class F>
+  std::vector<T> list(F item) {
     std::vector<T> out;
     lexer_.expect("[");
     while (!lexer_.accept("]")) {
@@ -268,7 +272,8 @@ class Parser {
       return out;
     };
     if (is_floating(dtype)) return encode(list<double>([&] { return real(); }), encode_from_f64);
-    if (is_signed_integer(dtype)) return encode(list<int64_t>([&] { return lexer_.integer(); }), encode_from_i64);
+    if (is_signed_integer(dtype))
+      return encode(list<int64_t>([&] { return lexer_.integer(); }), encode_from_i64);
     return encode(list<uint64_t>([&] { return natural(); }), encode_from_u64);
   }
 

@@ -9,21 +9,26 @@
 namespace ingot {
 namespace {
 
-// Hexadecimal floats are exact; non-finite values would lose their bits, so those constants are written as bytes.
+// Hexadecimal floats are exact; non-finite values would lose their bits, so those constants are written as
+// bytes.
 bool fits_list(const Tensor& t, const PrintOptions& options) {
   if (t.count() > options.largest_list) return false;
   if (!is_floating(t.dtype())) return true;
   std::vector<double> values(static_cast<size_t>(t.count()));
   decode_to_f64(t.dtype(), t.bytes().data(), t.count(), values.data());
-  return std::ranges::all_of(values, [](double x) { return std::isfinite(x) && (x != 0 || !std::signbit(x)); });
+  return std::ranges::all_of(values,
+                             [](double x) { return std::isfinite(x) && (x != 0 || !std::signbit(x)); });
 }
 
-template <class T> std::string list(const std::vector<T>& items) {
+template <class T>
+std::string list(const std::vector<T>& items) {
   std::string out = "[";
   for (size_t i = 0; i < items.size(); ++i) {
     if (i > 0) out += ", ";
-    if constexpr (std::is_same_v<T, std::string>) out += quote(items[i]);
-    else out += fmt::format("{}", items[i]);
+    if constexpr (std::is_same_v<T, std::string>)
+      out += quote(items[i]);
+    else
+      out += fmt::format("{}", items[i]);
   }
   return out + "]";
 }
@@ -32,7 +37,8 @@ std::string print_elements(const Tensor& t, const PrintOptions& options) {
   if (t.is_string()) return list(std::vector<std::string>(t.strings().begin(), t.strings().end()));
   auto count = static_cast<size_t>(t.count());
   if (!fits_list(t, options)) {
-    if (options.largest_constant > 0 && static_cast<int64_t>(t.bytes().size()) > options.largest_constant) return "...";
+    if (options.largest_constant > 0 && static_cast<int64_t>(t.bytes().size()) > options.largest_constant)
+      return "...";
     return "0x" + hex(t.bytes());
   }
   if (is_floating(t.dtype())) {
@@ -58,13 +64,20 @@ std::string print_value(const AttrValue& value, const PrintOptions& options) {
   return std::visit(
       [&](const auto& v) -> std::string {
         using T = std::decay_t<decltype(v)>;
-        if constexpr (std::is_same_v<T, bool>) return v ? "true" : "false";
-        else if constexpr (std::is_same_v<T, std::string>) return quote(v);
-        else if constexpr (std::is_same_v<T, DType>) return std::string(to_string(v));
-        else if constexpr (std::is_same_v<T, Tensor>) return print_tensor(v, options);
-        else if constexpr (std::is_same_v<T, int64_t>) return fmt::format("{}", v);
-        else if constexpr (std::is_same_v<T, double>) return fmt::format("{}", v);
-        else return list(v);
+        if constexpr (std::is_same_v<T, bool>)
+          return v ? "true" : "false";
+        else if constexpr (std::is_same_v<T, std::string>)
+          return quote(v);
+        else if constexpr (std::is_same_v<T, DType>)
+          return std::string(to_string(v));
+        else if constexpr (std::is_same_v<T, Tensor>)
+          return print_tensor(v, options);
+        else if constexpr (std::is_same_v<T, int64_t>)
+          return fmt::format("{}", v);
+        else if constexpr (std::is_same_v<T, double>)
+          return fmt::format("{}", v);
+        else
+          return list(v);
       },
       value);
 }
@@ -84,7 +97,8 @@ class Printer {
     for (const auto& [key, value] : graph.metadata())
       out += fmt::format("{}metadata {} = {}\n", inner, quote(key), quote(value));
     for (const auto& [name, range] : ranges(graph))
-      out += fmt::format("{}symbol {} in [{}, {}]\n", inner, Dim::symbol(name).to_string(), range.first, range.second);
+      out += fmt::format("{}symbol {} in [{}, {}]\n", inner, Dim::symbol(name).to_string(), range.first,
+                         range.second);
     for (size_t i = 0; i < graph.nodes().size(); ++i) out += inner + print_node(graph, i, inner) + "\n";
     for (const Port& p : graph.outputs())
       out += fmt::format("{}output {} = {}\n", inner, quote(p.name), print_ref(graph, p.value));
@@ -148,7 +162,9 @@ class Printer {
 
 }  // namespace
 
-std::string print(const Graph& graph, const PrintOptions& options) { return Printer(options).print(graph, "") + "\n"; }
+std::string print(const Graph& graph, const PrintOptions& options) {
+  return Printer(options).print(graph, "") + "\n";
+}
 
 std::string print_attrs(const Attrs& attrs) {
   auto given = list_attrs(attrs);

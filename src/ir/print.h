@@ -15,8 +15,8 @@
 //     output "y" = %3#0
 //   }
 //
-// `_` stands for an absent operand, `@` gives the origin of a node, subgraphs follow the attributes in parentheses.
-// Attributes with their default value are left out.
+// `_` stands for an absent operand, `@` gives the origin of a node, subgraphs follow the attributes in
+// parentheses. Attributes with their default value are left out.
 namespace ingot {
 
 struct PrintOptions {

@@ -2,7 +2,8 @@
 
 namespace ingot::rules {
 
-// NumPy's matmul: a vector on the left is a row, on the right a column, and its axis is dropped from the result.
+// NumPy's matmul: a vector on the left is a row, on the right a column, and its axis is dropped from the
+// result.
 void matmul_type(Inference& c) {
   c.require_same_dtype(0, 1);
   if (!c.is_ranked(0) || !c.is_ranked(1)) return c.set(0, Type::unranked(c.dtype(0)));

@@ -38,7 +38,8 @@ void reshape_type(Inference& c) {
       rest = i;
       out.push_back(1);
     } else if (d == Dim(0) && !c.attrs<ReshapeAttrs>().zero_is_zero) {
-      if (c.is_ranked(0) && i >= c.dims(0).size()) c.fail(1, "0 only where the operand has a size", to_string(*wanted));
+      if (c.is_ranked(0) && i >= c.dims(0).size())
+        c.fail(1, "0 only where the operand has a size", to_string(*wanted));
       out.push_back(c.is_ranked(0) ? c.dims(0)[i] : c.fresh("reshape"));
     } else if (d.is_constant() && d.constant() < 0) {
       c.fail(1, "sizes of -1 or more", to_string(*wanted));
@@ -84,7 +85,8 @@ void concat_type(Inference& c) {
   auto axis = static_cast<size_t>(c.axis(c.attrs<ConcatAttrs>().axis, c.rank(0)));
   for (size_t i = 1; i < c.operand_count(); ++i) {
     const Dims& in = c.dims(i);
-    if (in.size() != out.size()) c.fail(static_cast<int>(i), fmt::format("rank {}", out.size()), to_string(in));
+    if (in.size() != out.size())
+      c.fail(static_cast<int>(i), fmt::format("rank {}", out.size()), to_string(in));
     for (size_t k = 0; k < out.size(); ++k) {
       if (k == axis) {
         out[k] = out[k] + in[k];

@@ -17,7 +17,8 @@ Known shape_of(const Node& node, const Type& operand) {
   return Values(operand.dims->begin() + start, operand.dims->begin() + end);
 }
 
-template <class F> Known elementwise(const Known& a, const Known& b, F f) {
+template <class F>
+Known elementwise(const Known& a, const Known& b, F f) {
   if (!a || !b || (a->size() != b->size() && a->size() != 1 && b->size() != 1)) return std::nullopt;
   Values out;
   for (size_t i = 0; i < std::max(a->size(), b->size()); ++i) {
@@ -55,7 +56,8 @@ Known constant_values(const Tensor& tensor) {
 
 Known shape_values(const Node& node, const std::vector<Type>& types, const std::vector<Known>& in) {
   const Type& out = node.types[0];
-  if (!out.is_tensor() || (out.dtype != DType::i64 && out.dtype != DType::i32) || !out.dims || out.dims->size() > 1)
+  if (!out.is_tensor() || (out.dtype != DType::i64 && out.dtype != DType::i32) || !out.dims ||
+      out.dims->size() > 1)
     return std::nullopt;
   Known result;
   switch (node.op) {
@@ -64,11 +66,21 @@ Known shape_values(const Node& node, const std::vector<Type>& types, const std::
     case Op::Cast:
     case Op::Reshape: result = in[0]; break;
     case Op::Concat: result = concat(in); break;
-    case Op::Add: result = elementwise(in[0], in[1], [](const Dim& a, const Dim& b) { return Maybe(a + b); }); break;
-    case Op::Sub: result = elementwise(in[0], in[1], [](const Dim& a, const Dim& b) { return Maybe(a - b); }); break;
-    case Op::Mul: result = elementwise(in[0], in[1], [](const Dim& a, const Dim& b) { return Maybe(a * b); }); break;
-    case Op::Max: result = elementwise(in[0], in[1], [](const Dim& a, const Dim& b) { return Maybe(max(a, b)); }); break;
-    case Op::Min: result = elementwise(in[0], in[1], [](const Dim& a, const Dim& b) { return Maybe(min(a, b)); }); break;
+    case Op::Add:
+      result = elementwise(in[0], in[1], [](const Dim& a, const Dim& b) { return Maybe(a + b); });
+      break;
+    case Op::Sub:
+      result = elementwise(in[0], in[1], [](const Dim& a, const Dim& b) { return Maybe(a - b); });
+      break;
+    case Op::Mul:
+      result = elementwise(in[0], in[1], [](const Dim& a, const Dim& b) { return Maybe(a * b); });
+      break;
+    case Op::Max:
+      result = elementwise(in[0], in[1], [](const Dim& a, const Dim& b) { return Maybe(max(a, b)); });
+      break;
+    case Op::Min:
+      result = elementwise(in[0], in[1], [](const Dim& a, const Dim& b) { return Maybe(min(a, b)); });
+      break;
     case Op::Div: result = elementwise(in[0], in[1], quotient); break;
     default: break;
   }

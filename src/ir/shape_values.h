@@ -9,7 +9,8 @@
 namespace ingot {
 
 // `operands`: known values of each operand, empty where nothing is known. `node` has its types set.
-// The result is empty where the op is no shape arithmetic or too little is known. At most 64 values are followed.
+// The result is empty where the op is no shape arithmetic or too little is known. At most 64 values are
+// followed.
 std::optional<std::vector<Dim>> shape_values(const Node& node, const std::vector<Type>& operand_types,
                                              const std::vector<std::optional<std::vector<Dim>>>& operands);
 

@@ -60,7 +60,8 @@ Tensor Tensor::allocate(DType dtype, Shape shape) {
   return t;
 }
 
-Tensor Tensor::share(DType dtype, Shape shape, std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
+Tensor Tensor::share(DType dtype, Shape shape, std::span<const std::byte> bytes,
+                     std::shared_ptr<const void> owner) {
   Tensor t;
   t.dtype_ = dtype;
   t.count_ = element_count(shape);
@@ -79,7 +80,8 @@ Tensor Tensor::of_strings(Shape shape, std::vector<std::string> elements) {
   t.dtype_ = DType::string;
   t.count_ = element_count(shape);
   if (static_cast<size_t>(t.count_) != elements.size())
-    fail(fmt::format("{} strings for shape {}", t.count_, to_string(shape)), fmt::format("{}", elements.size()));
+    fail(fmt::format("{} strings for shape {}", t.count_, to_string(shape)),
+         fmt::format("{}", elements.size()));
   t.shape_ = std::move(shape);
   t.strings_ = std::make_shared<std::vector<std::string>>(std::move(elements));
   return t;
@@ -87,7 +89,10 @@ Tensor Tensor::of_strings(Shape shape, std::vector<std::string> elements) {
 
 std::span<std::byte> Tensor::mutable_bytes() {
   if (!writable_ && byte_size_ > 0)
-    throw Error({.code = ErrorCode::internal, .object = "tensor", .expected = "memory of its own", .observed = "shared memory"});
+    throw Error({.code = ErrorCode::internal,
+                 .object = "tensor",
+                 .expected = "memory of its own",
+                 .observed = "shared memory"});
   return {const_cast<std::byte*>(data_), byte_size_};
 }
 
@@ -114,8 +119,7 @@ bool Tensor::is_aligned() const {
 }
 
 Tensor Tensor::reshaped(Shape shape) const {
-  if (element_count(shape) != count_)
-    fail(fmt::format("a shape of {} elements", count_), to_string(shape));
+  if (element_count(shape) != count_) fail(fmt::format("a shape of {} elements", count_), to_string(shape));
   Tensor t = *this;
   t.shape_ = std::move(shape);
   return t;
@@ -131,7 +135,10 @@ void Tensor::check_type(DType wanted) const {
   if (dtype_ != wanted)
     fail(fmt::format("elements of {}", to_string(wanted)), std::string(to_string(dtype_)));
   if (!is_aligned())
-    throw Error({.code = ErrorCode::internal, .object = "tensor", .expected = "aligned elements", .observed = "a view of unaligned bytes"});
+    throw Error({.code = ErrorCode::internal,
+                 .object = "tensor",
+                 .expected = "aligned elements",
+                 .observed = "a view of unaligned bytes"});
 }
 
 const Tensor& Datum::tensor() const {

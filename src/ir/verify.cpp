@@ -67,14 +67,16 @@ class Verifier {
   void check_value(Value v, size_t before) const {
     bool exists = v.node >= 0 && static_cast<size_t>(v.node) < before && v.output >= 0 &&
                   static_cast<size_t>(v.output) < graph_.nodes()[static_cast<size_t>(v.node)].types.size();
-    if (!exists) fail("operands that are outputs of earlier nodes", fmt::format("node {}, output {}", v.node, v.output));
+    if (!exists)
+      fail("operands that are outputs of earlier nodes", fmt::format("node {}, output {}", v.node, v.output));
   }
 
   void check_ports(const std::vector<Port>& ports, std::string_view kind) {
     std::set<std::string_view> names;
     for (const Port& p : ports) {
       check_value(p.value, graph_.nodes().size());
-      if (!names.insert(p.name).second) fail(fmt::format("{} names that differ", kind), "'" + p.name + "' twice");
+      if (!names.insert(p.name).second)
+        fail(fmt::format("{} names that differ", kind), "'" + p.name + "' twice");
     }
   }
 
@@ -82,8 +84,8 @@ class Verifier {
     std::string where = graph_.name();
     if (index_ < graph_.nodes().size()) {
       const Node& node = graph_.nodes()[index_];
-      where += fmt::format(": node {} ({}{}{})", index_, to_string(node.op), node.origin.empty() ? "" : ", from ",
-                           node.origin);
+      where += fmt::format(": node {} ({}{}{})", index_, to_string(node.op),
+                           node.origin.empty() ? "" : ", from ", node.origin);
     }
     throw Error({.code = ErrorCode::invalid_argument,
                  .object = "graph",

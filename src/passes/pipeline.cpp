@@ -18,8 +18,11 @@ void check_names(const PipelineOptions& options) {
     if (std::ranges::find(kPasses, name, &Pass::name) != kPasses.end()) continue;
     std::vector<std::string_view> known;
     for (const Pass& p : kPasses) known.push_back(p.name);
-    throw Error({.code = ErrorCode::invalid_argument, .object = "pass", .name = name,
-                 .expected = fmt::format("one of {}", fmt::join(known, ", ")), .observed = "no pass of this name"});
+    throw Error({.code = ErrorCode::invalid_argument,
+                 .object = "pass",
+                 .name = name,
+                 .expected = fmt::format("one of {}", fmt::join(known, ", ")),
+                 .observed = "no pass of this name"});
   }
 }
 

@@ -20,13 +20,14 @@ std::vector<bool> live_nodes(const Graph& graph) {
 
 Graph remove_dead_code(const Graph& graph) {
   std::map<const Graph*, std::vector<bool>> live;
-  return rewrite(graph, [&](Rewriter& r, const Node& node, std::span<const Value>) -> std::optional<std::vector<Value>> {
-    auto [it, added] = live.try_emplace(&r.old());
-    if (added) it->second = live_nodes(r.old());
-    auto index = static_cast<size_t>(&node - r.old().nodes().data());
-    if (it->second[index]) return std::nullopt;
-    return std::vector<Value>(node.types.size());  // nothing reads these
-  });
+  return rewrite(
+      graph, [&](Rewriter& r, const Node& node, std::span<const Value>) -> std::optional<std::vector<Value>> {
+        auto [it, added] = live.try_emplace(&r.old());
+        if (added) it->second = live_nodes(r.old());
+        auto index = static_cast<size_t>(&node - r.old().nodes().data());
+        if (it->second[index]) return std::nullopt;
+        return std::vector<Value>(node.types.size());  // nothing reads these
+      });
 }
 
 }  // namespace ingot

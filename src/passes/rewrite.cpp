@@ -5,7 +5,8 @@ namespace {
 
 class Walk {
  public:
-  Walk(const Graph& old, const RewriteRule& rule) : old_(old), rule_(rule), g_(old.name()), rewriter_(old, g_) {}
+  Walk(const Graph& old, const RewriteRule& rule)
+      : old_(old), rule_(rule), g_(old.name()), rewriter_(old, g_) {}
 
   Graph run() {
     for (const auto& [key, value] : old_.metadata()) g_.set_metadata(key, value);
@@ -23,7 +24,8 @@ class Walk {
     g_.set_origin(node.origin);
     if (auto replaced = rule_(rewriter_, node, operands)) return *replaced;
     std::vector<GraphPtr> subgraphs;
-    for (const GraphPtr& s : node.subgraphs) subgraphs.push_back(std::make_shared<const Graph>(rewrite(*s, rule_)));
+    for (const GraphPtr& s : node.subgraphs)
+      subgraphs.push_back(std::make_shared<const Graph>(rewrite(*s, rule_)));
     return g_.add(node.attrs, std::move(operands), std::move(subgraphs), static_cast<int>(node.types.size()));
   }
 

@@ -27,10 +27,10 @@ class Rewriter {
   GraphBuilder& g_;
 };
 
-// Looks at one node of the old graph, whose operands are already rewritten. Returns one value per output to stand for
-// the node, or nothing to keep it.
-using RewriteRule =
-    std::function<std::optional<std::vector<Value>>(Rewriter& r, const Node& node, std::span<const Value> operands)>;
+// Looks at one node of the old graph, whose operands are already rewritten. Returns one value per output to
+// stand for the node, or nothing to keep it.
+using RewriteRule = std::function<std::optional<std::vector<Value>>(Rewriter& r, const Node& node,
+                                                                    std::span<const Value> operands)>;
 
 // Walks a graph in order and builds a new one, subgraphs first. Inputs, outputs and metadata stay.
 Graph rewrite(const Graph& graph, const RewriteRule& rule);

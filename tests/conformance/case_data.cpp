@@ -34,7 +34,8 @@ Datum read_datum(const fs::path& path, const Type& type) {
   auto file = MappedFile::open(path.string());
   switch (type.kind) {
     case Type::Kind::tensor: return read_tensor(parse_onnx_tensor(file->bytes(), path.string()), path, file);
-    case Type::Kind::sequence: return read_sequence(parse_onnx_sequence(file->bytes(), path.string()), path, file);
+    case Type::Kind::sequence:
+      return read_sequence(parse_onnx_sequence(file->bytes(), path.string()), path, file);
     case Type::Kind::optional: {
       OnnxValue value = parse_onnx_optional(file->bytes(), path.string());
       if (!value.tensors.empty()) return read_tensor(value.tensors[0], path, file);
@@ -59,7 +60,8 @@ DataSet read_data_set(const fs::path& folder, const OnnxModel& model, const Grap
   const auto& index = files > real.size() ? all : real;
   DataSet set;
   for (const Port& p : graph.inputs())
-    set.inputs.push_back(read_datum(folder / fmt::format("input_{}.pb", index.at(p.name)), graph.type(p.value)));
+    set.inputs.push_back(
+        read_datum(folder / fmt::format("input_{}.pb", index.at(p.name)), graph.type(p.value)));
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
     fs::path path = folder / fmt::format("output_{}.pb", i);
     if (!fs::exists(path)) {
@@ -82,7 +84,8 @@ std::vector<Case> list_cases() {
     fs::path folder = fs::path(cache) / "onnx-1.22.0" / kind;
     if (!fs::exists(folder)) continue;
     for (const auto& entry : fs::directory_iterator(folder)) {
-      Case test{fmt::format("{}/{}", kind, entry.path().filename().string()), entry.path() / "model.onnx", entry.path()};
+      Case test{fmt::format("{}/{}", kind, entry.path().filename().string()), entry.path() / "model.onnx",
+                entry.path()};
       read_tolerances(test);
       cases.push_back(std::move(test));
     }

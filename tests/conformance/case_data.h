@@ -18,8 +18,8 @@ struct Case {
 };
 
 struct DataSet {
-  std::vector<Datum> inputs;                    // in the order of the graph's inputs
-  std::vector<std::optional<Datum>> outputs;    // missing where the case gives none
+  std::vector<Datum> inputs;                  // in the order of the graph's inputs
+  std::vector<std::optional<Datum>> outputs;  // missing where the case gives none
 };
 
 // All cases below the cache folder of fetched models, sorted by name. Empty when the data is not there.

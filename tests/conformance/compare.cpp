@@ -7,8 +7,8 @@
 namespace ingot::conformance {
 namespace {
 
-// NumPy's assert_allclose also accepts an absolute miss of 1e-5 of the largest value in our peers' measurements ("tol");
-// sums in another order need it for values that cancel to nearly zero.
+// NumPy's assert_allclose also accepts an absolute miss of 1e-5 of the largest value in our peers'
+// measurements ("tol"); sums in another order need it for values that cancel to nearly zero.
 double scaled_absolute(const std::vector<double>& expected, double absolute) {
   double largest = 0;
   for (double x : expected)
@@ -45,7 +45,8 @@ std::string difference(const Tensor& expected, const Tensor& actual, const Toler
 }  // namespace
 
 std::string difference(const Datum& expected, const Datum& actual, const Tolerance& tolerance) {
-  if (expected.is_tensor() && actual.is_tensor()) return difference(expected.tensor(), actual.tensor(), tolerance);
+  if (expected.is_tensor() && actual.is_tensor())
+    return difference(expected.tensor(), actual.tensor(), tolerance);
   if (expected.is_sequence() && actual.is_sequence()) {
     const Sequence &e = expected.sequence(), &a = actual.sequence();
     if (e.size() != a.size()) return fmt::format("{} elements for {}", a.size(), e.size());

@@ -12,8 +12,8 @@ struct Tolerance {
   bool values = true;  // false: types and shapes only, for results nobody can reproduce
 };
 
-// Empty when `actual` equals `expected` within |actual - expected| <= absolute + relative * |expected|, NaN equal to
-// NaN, types and shapes exactly; otherwise says where it differs first.
+// Empty when `actual` equals `expected` within |actual - expected| <= absolute + relative * |expected|, NaN
+// equal to NaN, types and shapes exactly; otherwise says where it differs first.
 std::string difference(const Datum& expected, const Datum& actual, const Tolerance& tolerance);
 
 }  // namespace ingot::conformance

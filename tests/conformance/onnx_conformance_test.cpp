@@ -58,7 +58,8 @@ class ConformanceData : public ::testing::Test {
 
   void TestBody() override {
     if (cases_ > 0) return;
-    if (std::getenv("CI") != nullptr) FAIL() << "no conformance data: run scripts/fetch-models and set INGOT_MODELS";
+    if (std::getenv("CI") != nullptr)
+      FAIL() << "no conformance data: run scripts/fetch-models and set INGOT_MODELS";
     GTEST_SKIP() << "no conformance data: run scripts/fetch-models and set INGOT_MODELS";
   }
 
@@ -74,8 +75,9 @@ void register_cases() {
                           [count]() -> ::testing::Test* { return new ConformanceData(count); });
   for (const Case& test : cases) {
     std::string reason = reasons[test.name];
-    ::testing::RegisterTest("OnnxConformance", test.name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
-                            [test, reason]() -> ::testing::Test* { return new ConformanceCase(test, reason); });
+    ::testing::RegisterTest(
+        "OnnxConformance", test.name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+        [test, reason]() -> ::testing::Test* { return new ConformanceCase(test, reason); });
   }
 }
 

@@ -13,10 +13,12 @@ constexpr int64_t kDepth = 128;  // rows of b that stay in the first-level cache
 constexpr int64_t kWidth = 256;  // columns of b and c
 
 // Signed products are formed as unsigned ones, so that overflow wraps.
-template <class W> using Wrapping = std::conditional_t<std::is_same_v<W, int64_t>, uint64_t, W>;
+template <class W>
+using Wrapping = std::conditional_t<std::is_same_v<W, int64_t>, uint64_t, W>;
 
 template <class W>
-void multiply_add_block(const W* a, const W* b, W* c, int64_t m, int64_t n, int64_t k, int64_t width, int64_t depth) {
+void multiply_add_block(const W* a, const W* b, W* c, int64_t m, int64_t n, int64_t k, int64_t width,
+                        int64_t depth) {
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t p = 0; p < depth; ++p) {
       auto x = static_cast<Wrapping<W>>(a[i * k + p]);
@@ -30,12 +32,14 @@ void multiply_add_block(const W* a, const W* b, W* c, int64_t m, int64_t n, int6
 
 // Batch axes of an operand broadcast to those of the result, in units of whole matrices.
 Shape batch_strides(const Shape& operand, size_t matrix_axes, const Shape& batch, int64_t matrix) {
-  Shape strides = broadcast_strides(Shape(operand.begin(), operand.end() - static_cast<int64_t>(matrix_axes)), batch);
+  Shape strides =
+      broadcast_strides(Shape(operand.begin(), operand.end() - static_cast<int64_t>(matrix_axes)), batch);
   for (int64_t& s : strides) s *= matrix;
   return strides;
 }
 
-template <class W> void matmul_as(KernelContext& c) {
+template <class W>
+void matmul_as(KernelContext& c) {
   const Shape &sa = c.in(0).shape(), &sb = c.in(1).shape();
   bool row = sa.size() == 1, column = sb.size() == 1;
   int64_t k = sa.back(), m = row ? 1 : sa[sa.size() - 2], n = column ? 1 : sb.back();
@@ -43,7 +47,8 @@ template <class W> void matmul_as(KernelContext& c) {
   Shape batch(result.begin(), result.end() - (row ? 0 : 1) - (column ? 0 : 1));
   auto a = load<W>(c.in(0)), b = load<W>(c.in(1));
   std::vector<W> out(static_cast<size_t>(c.out(0).count()));
-  walk<2>(batch, {batch_strides(sa, row ? 1 : 2, batch, m * k), batch_strides(sb, column ? 1 : 2, batch, k * n)},
+  walk<2>(batch,
+          {batch_strides(sa, row ? 1 : 2, batch, m * k), batch_strides(sb, column ? 1 : 2, batch, k * n)},
           [&](int64_t i, const auto& at) {
             multiply_add(a.data() + at[0], b.data() + at[1], out.data() + i * m * n, m, n, k);
           });
@@ -51,17 +56,21 @@ template <class W> void matmul_as(KernelContext& c) {
 }
 
 void matmul(KernelContext& c) {
-  if (c.in(0).shape().back() != c.in(1).shape()[c.in(1).rank() == 1 ? 0 : static_cast<size_t>(c.in(1).rank() - 2)])
-    c.fail("equal sizes along the summed axis", to_string(c.in(0).shape()) + " and " + to_string(c.in(1).shape()));
+  if (c.in(0).shape().back() !=
+      c.in(1).shape()[c.in(1).rank() == 1 ? 0 : static_cast<size_t>(c.in(1).rank() - 2)])
+    c.fail("equal sizes along the summed axis",
+           to_string(c.in(0).shape()) + " and " + to_string(c.in(1).shape()));
   with_wide(c.in(0).dtype(), [&](auto zero) { matmul_as<decltype(zero)>(c); });
 }
 
 }  // namespace
 
-template <class W> void multiply_add(const W* a, const W* b, W* c, int64_t m, int64_t n, int64_t k) {
+template <class W>
+void multiply_add(const W* a, const W* b, W* c, int64_t m, int64_t n, int64_t k) {
   for (int64_t j = 0; j < n; j += kWidth)
     for (int64_t p = 0; p < k; p += kDepth)
-      multiply_add_block(a + p, b + p * n + j, c + j, m, n, k, std::min(kWidth, n - j), std::min(kDepth, k - p));
+      multiply_add_block(a + p, b + p * n + j, c + j, m, n, k, std::min(kWidth, n - j),
+                         std::min(kDepth, k - p));
 }
 
 template void multiply_add(const double*, const double*, double*, int64_t, int64_t, int64_t);

@@ -4,7 +4,8 @@
 
 namespace ingot::reference {
 
-template <class W> std::vector<W> load(const Tensor& tensor) {
+template <class W>
+std::vector<W> load(const Tensor& tensor) {
   std::vector<W> out(static_cast<size_t>(tensor.count()));
   if constexpr (std::is_same_v<W, double>)
     decode_to_f64(tensor.dtype(), tensor.bytes().data(), tensor.count(), out.data());
@@ -15,7 +16,8 @@ template <class W> std::vector<W> load(const Tensor& tensor) {
   return out;
 }
 
-template <class W> void store(Tensor& tensor, const std::vector<W>& elements, EncodeOptions options) {
+template <class W>
+void store(Tensor& tensor, const std::vector<W>& elements, EncodeOptions options) {
   std::byte* dst = tensor.mutable_bytes().data();
   if constexpr (std::is_same_v<W, double>)
     encode_from_f64(tensor.dtype(), elements.data(), tensor.count(), dst, options);
@@ -32,19 +34,22 @@ template void store(Tensor&, const std::vector<double>&, EncodeOptions);
 template void store(Tensor&, const std::vector<int64_t>&, EncodeOptions);
 template void store(Tensor&, const std::vector<uint64_t>&, EncodeOptions);
 
-template <class T> Cells<T>::Cells(const Tensor& tensor) {
+template <class T>
+Cells<T>::Cells(const Tensor& tensor) {
   if constexpr (std::is_same_v<T, std::string>) {
     data_ = tensor.strings().data();
   } else if (is_sub_byte(tensor.dtype())) {
     unpacked_.resize(static_cast<size_t>(tensor.count()));
-    unpack(tensor.dtype(), tensor.bytes().data(), tensor.count(), reinterpret_cast<std::byte*>(unpacked_.data()));
+    unpack(tensor.dtype(), tensor.bytes().data(), tensor.count(),
+           reinterpret_cast<std::byte*>(unpacked_.data()));
     data_ = unpacked_.data();
   } else {
     data_ = reinterpret_cast<const T*>(tensor.bytes().data());
   }
 }
 
-template <class T> OutCells<T>::OutCells(Tensor& tensor) : tensor_(tensor) {
+template <class T>
+OutCells<T>::OutCells(Tensor& tensor) : tensor_(tensor) {
   if constexpr (std::is_same_v<T, std::string>) {
     data_ = tensor.mutable_strings().data();
   } else if (is_sub_byte(tensor.dtype())) {
@@ -55,7 +60,8 @@ template <class T> OutCells<T>::OutCells(Tensor& tensor) : tensor_(tensor) {
   }
 }
 
-template <class T> OutCells<T>::~OutCells() {
+template <class T>
+OutCells<T>::~OutCells() {
   if constexpr (!std::is_same_v<T, std::string>)
     if (is_sub_byte(tensor_.dtype()))
       pack(tensor_.dtype(), reinterpret_cast<const std::byte*>(unpacked_.data()), tensor_.count(),

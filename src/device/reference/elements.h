@@ -10,22 +10,27 @@
 // Access to tensor elements for kernels that compute (in one of three wide types) or only move (in cells).
 namespace ingot::reference {
 
-// Kernels compute in double for floating types, int64_t for signed integers, uint64_t for unsigned ones and booleans.
-// Calls f with a zero of that type: with_wide(t.dtype(), [&](auto zero) { using W = decltype(zero); ... }).
-template <class F> decltype(auto) with_wide(DType dtype, F f) {
+// Kernels compute in double for floating types, int64_t for signed integers, uint64_t for unsigned ones and
+// booleans. Calls f with a zero of that type: with_wide(t.dtype(), [&](auto zero) { using W = decltype(zero);
+// ... }).
+template <class F>
+decltype(auto) with_wide(DType dtype, F f) {
   if (is_floating(dtype)) return f(double{});
   if (is_signed_integer(dtype)) return f(int64_t{});
   return f(uint64_t{});
 }
 
 // All elements, converted to W (double, int64_t, uint64_t) whatever the dtype.
-template <class W> std::vector<W> load(const Tensor& tensor);
+template <class W>
+std::vector<W> load(const Tensor& tensor);
 // Rounds to nearest even, integers wrap; sizes must agree.
-template <class W> void store(Tensor& tensor, const std::vector<W>& elements, EncodeOptions options = {});
+template <class W>
+void store(Tensor& tensor, const std::vector<W>& elements, EncodeOptions options = {});
 
-// For kernels that only move elements. A cell holds one element: 1, 2, 4 or 8 bytes, or a string; 2- and 4-bit types
-// are unpacked to a byte each on the way in and packed on the way out.
-template <class T> class Cells {
+// For kernels that only move elements. A cell holds one element: 1, 2, 4 or 8 bytes, or a string; 2- and
+// 4-bit types are unpacked to a byte each on the way in and packed on the way out.
+template <class T>
+class Cells {
  public:
   explicit Cells(const Tensor& tensor);
   const T& operator[](int64_t i) const { return data_[i]; }
@@ -36,7 +41,8 @@ template <class T> class Cells {
 };
 
 // The cells of an output: written back to the tensor when this goes out of scope.
-template <class T> class OutCells {
+template <class T>
+class OutCells {
  public:
   explicit OutCells(Tensor& tensor);
   ~OutCells();
@@ -50,7 +56,8 @@ template <class T> class OutCells {
 };
 
 // Calls f with a zero of the cell type of a dtype.
-template <class F> decltype(auto) with_cell(DType dtype, F f) {
+template <class F>
+decltype(auto) with_cell(DType dtype, F f) {
   if (dtype == DType::string) return f(std::string{});
   switch (bit_width(dtype)) {
     case 64: return f(uint64_t{});

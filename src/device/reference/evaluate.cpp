@@ -52,7 +52,8 @@ class Evaluation {
       rethrow_with_origin(e, node);
     }
     for (Value v : node.operands)
-      if (!v.is_none() && --readers_[static_cast<size_t>(v.node)] == 0) results_[static_cast<size_t>(v.node)].clear();
+      if (!v.is_none() && --readers_[static_cast<size_t>(v.node)] == 0)
+        results_[static_cast<size_t>(v.node)].clear();
   }
 
   const Datum& result(Value v) const {

@@ -7,8 +7,9 @@
 
 namespace ingot::reference {
 
-// Runs a graph. `inputs` follow graph.inputs(); the results follow graph.outputs(). Inputs must fit the declared types,
-// and equal symbols must meet equal sizes: Error(invalid_argument) names the input otherwise. Thread-safe.
+// Runs a graph. `inputs` follow graph.inputs(); the results follow graph.outputs(). Inputs must fit the
+// declared types, and equal symbols must meet equal sizes: Error(invalid_argument) names the input otherwise.
+// Thread-safe.
 std::vector<Datum> evaluate(const Graph& graph, std::span<const Datum> inputs);
 
 // Runs one node on given operands (an absent operand is an empty Datum).

@@ -9,14 +9,18 @@
 
 namespace ingot::reference {
 
-// One execution of one node: its operands, its attributes and its outputs. Output tensors are allocated, zeroed, with
-// the type that the rule of the op gives for these operands; an op whose sizes depend on data sets its outputs itself.
+// One execution of one node: its operands, its attributes and its outputs. Output tensors are allocated,
+// zeroed, with the type that the rule of the op gives for these operands; an op whose sizes depend on data
+// sets its outputs itself.
 class KernelContext {
  public:
   KernelContext(const Node& node, std::span<const Datum> operands);
 
   const Node& node() const { return node_; }
-  template <class A> const A& attrs() const { return node_.as<A>(); }
+  template <class A>
+  const A& attrs() const {
+    return node_.as<A>();
+  }
 
   size_t operand_count() const { return operands_.size(); }
   bool has(size_t i) const { return i < operands_.size() && !operands_[i].is_none(); }

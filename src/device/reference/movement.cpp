@@ -27,7 +27,8 @@ void transpose(KernelContext& c) {
   if (permutation.empty())
     for (size_t i = rank; i-- > 0;) permutation.push_back(static_cast<int64_t>(i));
   Shape own = row_major_strides(x.shape()), strides;
-  for (int64_t axis : permutation) strides.push_back(own[static_cast<size_t>(axis < 0 ? axis + x.rank() : axis)]);
+  for (int64_t axis : permutation)
+    strides.push_back(own[static_cast<size_t>(axis < 0 ? axis + x.rank() : axis)]);
   with_cell(x.dtype(), [&](auto zero) {
     using T = decltype(zero);
     Cells<T> in(x);

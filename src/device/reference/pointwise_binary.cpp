@@ -9,7 +9,8 @@ namespace ingot::reference {
 namespace {
 
 // out[i] = f(a[i], b[i]) with broadcasting, computed in W and stored as R.
-template <class W, class R, class F> void map_as(KernelContext& c, F f) {
+template <class W, class R, class F>
+void map_as(KernelContext& c, F f) {
   auto a = load<W>(c.in(0)), b = load<W>(c.in(1));
   const Shape& shape = c.out(0).shape();
   std::vector<R> out(static_cast<size_t>(c.out(0).count()));
@@ -20,18 +21,21 @@ template <class W, class R, class F> void map_as(KernelContext& c, F f) {
   store(c.out(0), out);
 }
 
-template <class F> void map(KernelContext& c, F f) {
+template <class F>
+void map(KernelContext& c, F f) {
   with_wide(c.in(0).dtype(), [&](auto zero) { map_as<decltype(zero), decltype(zero)>(c, f); });
 }
 
-template <class F> void compare(KernelContext& c, F f) {
+template <class F>
+void compare(KernelContext& c, F f) {
   with_wide(c.in(0).dtype(), [&](auto zero) {
     map_as<decltype(zero), uint64_t>(c, [&](auto a, auto b) { return static_cast<uint64_t>(f(a, b)); });
   });
 }
 
 // Integer overflow wraps, so signed numbers are added, subtracted and multiplied as unsigned ones.
-template <class W, class F> W wrapping(W a, W b, F f) {
+template <class W, class F>
+W wrapping(W a, W b, F f) {
   if constexpr (std::is_same_v<W, int64_t>)
     return static_cast<W>(f(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
   else
@@ -39,15 +43,21 @@ template <class W, class F> W wrapping(W a, W b, F f) {
 }
 
 // Integer division truncates; by zero it gives 0, and the lowest number by -1 wraps to itself.
-template <class W> W divide(W a, W b) {
-  if constexpr (std::is_same_v<W, double>) return a / b;
-  else if (b == 0) return 0;
-  else if (std::is_signed_v<W> && b == static_cast<W>(-1)) return wrapping(W{0}, a, std::minus<>());
-  else return static_cast<W>(a / b);
+template <class W>
+W divide(W a, W b) {
+  if constexpr (std::is_same_v<W, double>)
+    return a / b;
+  else if (b == 0)
+    return 0;
+  else if (std::is_signed_v<W> && b == static_cast<W>(-1))
+    return wrapping(W{0}, a, std::minus<>());
+  else
+    return static_cast<W>(a / b);
 }
 
 // Remainder with the sign of the divisor, or of the dividend if `truncate`. An integer modulo 0 is 0.
-template <class W> W modulo(W a, W b, bool truncate) {
+template <class W>
+W modulo(W a, W b, bool truncate) {
   if constexpr (std::is_same_v<W, double>) {
     double r = std::fmod(a, b);
     return !truncate && r != 0 && (r < 0) != (b < 0) ? r + b : r;
@@ -59,7 +69,8 @@ template <class W> W modulo(W a, W b, bool truncate) {
 }
 
 // Integer powers by squaring, wrapping on overflow; a negative exponent truncates the fraction to zero.
-template <class W> W integer_power(W base, int64_t exponent) {
+template <class W>
+W integer_power(W base, int64_t exponent) {
   if (exponent < 0) {
     if (base == 1) return 1;
     if (std::is_signed_v<W> && base == static_cast<W>(-1)) return exponent % 2 == 0 ? W{1} : base;
@@ -83,12 +94,14 @@ void pow(KernelContext& c) {
 }
 
 // As NumPy's maximum: NaN wins.
-template <class W> W larger(W a, W b) {
+template <class W>
+W larger(W a, W b) {
   if constexpr (std::is_same_v<W, double>)
     if (std::isnan(a) || std::isnan(b)) return a + b;
   return a < b ? b : a;
 }
-template <class W> W smaller(W a, W b) {
+template <class W>
+W smaller(W a, W b) {
   if constexpr (std::is_same_v<W, double>)
     if (std::isnan(a) || std::isnan(b)) return a + b;
   return b < a ? b : a;
@@ -115,11 +128,14 @@ void select(KernelContext& c) {
     walk<3>(shape,
             {broadcast_strides(c.in(0).shape(), shape), broadcast_strides(c.in(1).shape(), shape),
              broadcast_strides(c.in(2).shape(), shape)},
-            [&](int64_t i, const auto& at) { out[i] = condition[static_cast<size_t>(at[0])] ? a[at[1]] : b[at[2]]; });
+            [&](int64_t i, const auto& at) {
+              out[i] = condition[static_cast<size_t>(at[0])] ? a[at[1]] : b[at[2]];
+            });
   });
 }
 
-template <class F> void bitwise(KernelContext& c, F f) {
+template <class F>
+void bitwise(KernelContext& c, F f) {
   map_as<uint64_t, uint64_t>(c, f);
 }
 
@@ -127,8 +143,12 @@ template <class F> void bitwise(KernelContext& c, F f) {
 
 void add_pointwise_binary_kernels(KernelTable& t) {
   t[Op::Add] = [](KernelContext& c) { map(c, [](auto a, auto b) { return wrapping(a, b, std::plus<>()); }); };
-  t[Op::Sub] = [](KernelContext& c) { map(c, [](auto a, auto b) { return wrapping(a, b, std::minus<>()); }); };
-  t[Op::Mul] = [](KernelContext& c) { map(c, [](auto a, auto b) { return wrapping(a, b, std::multiplies<>()); }); };
+  t[Op::Sub] = [](KernelContext& c) {
+    map(c, [](auto a, auto b) { return wrapping(a, b, std::minus<>()); });
+  };
+  t[Op::Mul] = [](KernelContext& c) {
+    map(c, [](auto a, auto b) { return wrapping(a, b, std::multiplies<>()); });
+  };
   t[Op::Div] = [](KernelContext& c) { map(c, [](auto a, auto b) { return divide(a, b); }); };
   t[Op::Mod] = [](KernelContext& c) {
     bool truncate = c.attrs<ModAttrs>().truncate;

@@ -8,7 +8,8 @@ namespace ingot::reference {
 namespace {
 
 // out[i] = f(x[i]), in the wide type of x.
-template <class F> void map(KernelContext& c, F f) {
+template <class F>
+void map(KernelContext& c, F f) {
   with_wide(c.in(0).dtype(), [&](auto zero) {
     auto x = load<decltype(zero)>(c.in(0));
     for (auto& e : x) e = f(e);
@@ -17,13 +18,15 @@ template <class F> void map(KernelContext& c, F f) {
 }
 
 // The same for ops that only floating types have.
-template <class F> void map_real(KernelContext& c, F f) {
+template <class F>
+void map_real(KernelContext& c, F f) {
   auto x = load<double>(c.in(0));
   for (double& e : x) e = f(e);
   store(c.out(0), x);
 }
 
-template <class F> void test_real(KernelContext& c, F f) {
+template <class F>
+void test_real(KernelContext& c, F f) {
   auto x = load<double>(c.in(0));
   std::vector<uint64_t> out(x.size());
   for (size_t i = 0; i < x.size(); ++i) out[i] = f(x[i]) ? 1 : 0;
@@ -31,32 +34,45 @@ template <class F> void test_real(KernelContext& c, F f) {
 }
 
 // Negation wraps for the lowest integer, so it runs on unsigned numbers.
-template <class W> W negate(W x) {
-  if constexpr (std::is_same_v<W, int64_t>) return static_cast<int64_t>(-static_cast<uint64_t>(x));
-  else return -x;
+template <class W>
+W negate(W x) {
+  if constexpr (std::is_same_v<W, int64_t>)
+    return static_cast<int64_t>(-static_cast<uint64_t>(x));
+  else
+    return -x;
 }
 
 void abs(KernelContext& c) {
   map(c, [](auto x) {
-    if constexpr (std::is_same_v<decltype(x), double>) return std::fabs(x);
-    else return x < decltype(x){0} ? negate(x) : x;
+    if constexpr (std::is_same_v<decltype(x), double>)
+      return std::fabs(x);
+    else
+      return x < decltype(x){0} ? negate(x) : x;
   });
 }
-void neg(KernelContext& c) { map(c, [](auto x) { return negate(x); }); }
+void neg(KernelContext& c) {
+  map(c, [](auto x) { return negate(x); });
+}
 void sign(KernelContext& c) {
   map(c, [](auto x) { return static_cast<decltype(x)>((x > 0) - (x < 0)); });
 }
 void relu(KernelContext& c) {
   map(c, [](auto x) { return x < decltype(x){0} ? decltype(x){0} : x; });
 }
-void logical_not(KernelContext& c) { map(c, [](auto x) { return static_cast<decltype(x)>(x == 0); }); }
+void logical_not(KernelContext& c) {
+  map(c, [](auto x) { return static_cast<decltype(x)>(x == 0); });
+}
 void bitwise_not(KernelContext& c) {
   map(c, [](auto x) {
-    if constexpr (std::is_same_v<decltype(x), double>) return x;
-    else return static_cast<decltype(x)>(~x);
+    if constexpr (std::is_same_v<decltype(x), double>)
+      return x;
+    else
+      return static_cast<decltype(x)>(~x);
   });
 }
-void is_nan(KernelContext& c) { test_real(c, [](double x) { return std::isnan(x); }); }
+void is_nan(KernelContext& c) {
+  test_real(c, [](double x) { return std::isnan(x); });
+}
 void is_inf(KernelContext& c) {
   const auto& a = c.attrs<IsInfAttrs>();
   test_real(c, [&](double x) { return std::isinf(x) && (x > 0 ? a.positive : a.negative); });
@@ -82,8 +98,7 @@ void add_pointwise_unary_kernels(KernelTable& t) {
   t[Op::IsNan] = is_nan;
   t[Op::IsInf] = is_inf;
   t[Op::Cast] = cast;
-#define REAL_FUNCTION(Name, f) \
-  t[Op::Name] = [](KernelContext& c) { map_real(c, [](double x) { return f; }); }
+#define REAL_FUNCTION(Name, f) t[Op::Name] = [](KernelContext& c) { map_real(c, [](double x) { return f; }); }
   REAL_FUNCTION(Ceil, std::ceil(x));
   REAL_FUNCTION(Floor, std::floor(x));
   REAL_FUNCTION(Round, std::nearbyint(x));

@@ -11,9 +11,10 @@ Shape row_major_strides(const Shape& shape);
 // Strides that read a tensor of shape `from` as if it were broadcast to `to`: 0 along stretched axes.
 Shape broadcast_strides(const Shape& from, const Shape& to);
 
-// Calls f(i, offsets) for each position: i counts 0, 1, 2 ...; offsets[k] is the dot product of the position with
-// strides[k].
-template <size_t N, class F> void walk(const Shape& shape, const std::array<Shape, N>& strides, F f) {
+// Calls f(i, offsets) for each position: i counts 0, 1, 2 ...; offsets[k] is the dot product of the position
+// with strides[k].
+template <size_t N, class F>
+void walk(const Shape& shape, const std::array<Shape, N>& strides, F f) {
   int64_t count = element_count(shape);
   Shape position(shape.size(), 0);
   std::array<int64_t, N> offsets{};

@@ -40,12 +40,12 @@ void collect_outer_names(const OnnxGraph& graph, std::set<std::string>& names) {
     if (!own.contains(v.name)) names.emplace(v.name);
 }
 
-OnnxGraphImporter::OnnxGraphImporter(const OnnxModelContext& model, OnnxOpsets opsets, OnnxAttributeScope attributes,
-                                     int depth)
+OnnxGraphImporter::OnnxGraphImporter(const OnnxModelContext& model, OnnxOpsets opsets,
+                                     OnnxAttributeScope attributes, int depth)
     : model_(model), opsets_(std::move(opsets)), attributes_(std::move(attributes)), depth_(depth) {
   if (depth_ > kMaxDepth)
-    fail(std::string(model.model.graph.name), fmt::format("bodies and functions nested at most {} deep", kMaxDepth),
-         "more");
+    fail(std::string(model.model.graph.name),
+         fmt::format("bodies and functions nested at most {} deep", kMaxDepth), "more");
 }
 
 Graph OnnxGraphImporter::import_main(const OnnxGraph& graph) {
@@ -84,7 +84,8 @@ GraphPtr OnnxGraphImporter::import_body(const OnnxGraph& graph, const std::vecto
 
 Value OnnxGraphImporter::lookup(std::string_view name) const {
   auto found = scope_.find(name);
-  if (found == scope_.end()) fail(std::string(name), "a value defined before it is read", "none of this name");
+  if (found == scope_.end())
+    fail(std::string(name), "a value defined before it is read", "none of this name");
   return found->second;
 }
 
@@ -105,9 +106,12 @@ void OnnxGraphImporter::import_constants(const OnnxGraph& graph) {
     define(t.name, builder_->constant(tensor_from_onnx(t, model_.source)));
   }
   if (!graph.sparse_initializers.empty())
-    throw Error({.code = ErrorCode::unsupported, .object = "ONNX sparse initializer",
-                 .name = std::string(graph.sparse_initializers[0].values.name), .expected = "a dense tensor",
-                 .observed = "a sparse one", .remedy = "Export the model with dense weights."});
+    throw Error({.code = ErrorCode::unsupported,
+                 .object = "ONNX sparse initializer",
+                 .name = std::string(graph.sparse_initializers[0].values.name),
+                 .expected = "a dense tensor",
+                 .observed = "a sparse one",
+                 .remedy = "Export the model with dense weights."});
 }
 
 void OnnxGraphImporter::import_nodes(const std::vector<OnnxNode>& nodes) {
@@ -127,8 +131,9 @@ void OnnxGraphImporter::import_node(const OnnxNode& node) {
     } catch (const Error& e) {
       if (e.parts().object.starts_with("ONNX")) throw;
       ErrorParts parts = e.parts();
-      parts.object = fmt::format("ONNX node '{}' ({} opset {}): {}", node.name.empty() ? first_output(node) : node.name,
-                                 node.op_type, context.opset(), parts.object);
+      parts.object =
+          fmt::format("ONNX node '{}' ({} opset {}): {}", node.name.empty() ? first_output(node) : node.name,
+                      node.op_type, context.opset(), parts.object);
       throw Error(std::move(parts));
     }
   }
@@ -154,8 +159,7 @@ std::vector<Value> OnnxGraphImporter::call_function(const OnnxNode& node, const 
   if (node.inputs.size() > function.inputs.size())
     fail(std::string(function.name), fmt::format("a call with at most {} inputs", function.inputs.size()),
          fmt::format("{}", node.inputs.size()));
-  for (size_t i = 0; i < function.inputs.size(); ++i)
-    inner.define(function.inputs[i], context.optional(i));
+  for (size_t i = 0; i < function.inputs.size(); ++i) inner.define(function.inputs[i], context.optional(i));
   inner.import_nodes(function.nodes);
   std::vector<Value> results;
   for (std::string_view name : function.outputs) results.push_back(inner.lookup(name));

@@ -16,8 +16,10 @@ void collect_outer_names(const OnnxGraph& graph, std::set<std::string>& names);
 // Imports one ONNX graph, a body of a control-flow node, or the nodes of a function into one GraphBuilder.
 class OnnxGraphImporter {
  public:
-  // `attributes`: of the function call this graph belongs to. `depth`: of nested bodies and calls, for the limit.
-  OnnxGraphImporter(const OnnxModelContext& model, OnnxOpsets opsets, OnnxAttributeScope attributes, int depth);
+  // `attributes`: of the function call this graph belongs to. `depth`: of nested bodies and calls, for the
+  // limit.
+  OnnxGraphImporter(const OnnxModelContext& model, OnnxOpsets opsets, OnnxAttributeScope attributes,
+                    int depth);
 
   // The main graph: inputs without an initializer become inputs.
   Graph import_main(const OnnxGraph& graph);

@@ -1,5 +1,3 @@
-#include "ingot/import.h"
-
 #include <filesystem>
 #include <set>
 
@@ -7,6 +5,7 @@
 #include "import/onnx/graph_importer.h"
 #include "import/onnx/op_table.h"
 #include "ingot/error.h"
+#include "ingot/import.h"
 
 namespace ingot {
 namespace {
@@ -32,12 +31,13 @@ void refuse_unsupported(const OnnxModelContext& model, const OnnxOpsets& opsets)
   std::vector<std::string> list;
   for (const auto& [op, node] : missing) list.push_back(fmt::format("{} (first at node '{}')", op, node));
   auto standard = opsets.find("");
-  throw Error({.code = ErrorCode::unsupported,
-               .object = "ONNX model",
-               .name = model.source.file,
-               .expected = "ops of docs/onnx_coverage.md",
-               .observed = fmt::format("{} unsupported at opset {}: {}", missing.size(),
-                                       standard == opsets.end() ? 1 : standard->second, fmt::join(list, ", "))});
+  throw Error(
+      {.code = ErrorCode::unsupported,
+       .object = "ONNX model",
+       .name = model.source.file,
+       .expected = "ops of docs/onnx_coverage.md",
+       .observed = fmt::format("{} unsupported at opset {}: {}", missing.size(),
+                               standard == opsets.end() ? 1 : standard->second, fmt::join(list, ", "))});
 }
 
 Graph import_model(const OnnxModel& model, OnnxSource source) {
@@ -57,8 +57,8 @@ Graph import_onnx(const std::string& path) {
   return import_onnx(file->bytes(), file, path, folder.empty() ? "." : folder);
 }
 
-Graph import_onnx(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, const std::string& name,
-                  const std::string& folder) {
+Graph import_onnx(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
+                  const std::string& name, const std::string& folder) {
   OnnxModel model = parse_onnx_model(bytes, name);
   std::unique_ptr<OnnxExternalFiles> external;
   if (!folder.empty()) external = std::make_unique<OnnxExternalFiles>(folder);

@@ -18,9 +18,12 @@ Type type_from_onnx(const OnnxType& type, std::string_view name, GraphBuilder& g
       if (!type.shape) return Type::unranked(dtype);
       Dims dims;
       for (const OnnxDim& d : *type.shape) {
-        if (d.value) dims.push_back(*d.value);
-        else if (!d.param.empty()) dims.push_back(Dim::symbol(d.param));
-        else dims.push_back(g.fresh_dim("unknown"));
+        if (d.value)
+          dims.push_back(*d.value);
+        else if (!d.param.empty())
+          dims.push_back(Dim::symbol(d.param));
+        else
+          dims.push_back(g.fresh_dim("unknown"));
       }
       return Type::tensor(dtype, std::move(dims));
     }

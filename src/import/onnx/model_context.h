@@ -21,7 +21,8 @@ std::string_view normal_domain(std::string_view domain);
 struct OnnxModelContext {
   const OnnxModel& model;
   OnnxSource source;
-  std::map<std::pair<std::string_view, std::string_view>, const OnnxFunction*> functions;  // by domain and name
+  std::map<std::pair<std::string_view, std::string_view>, const OnnxFunction*>
+      functions;  // by domain and name
 
   const OnnxFunction* find_function(const OnnxNode& node) const;
 };

@@ -6,15 +6,20 @@ namespace {
 
 std::vector<Value> constant(OnnxNodeContext& c) {
   if (auto value = c.tensor_attr("value")) return {c.g().constant(*value)};
-  auto of = [&](auto element, Shape shape) { return std::vector{c.g().constant(Tensor::of(std::move(shape), element))}; };
+  auto of = [&](auto element, Shape shape) {
+    return std::vector{c.g().constant(Tensor::of(std::move(shape), element))};
+  };
   if (c.has_attr("value_int")) return of(std::vector<int64_t>{c.int_attr("value_int")}, {});
-  if (c.has_attr("value_float")) return of(std::vector<float>{static_cast<float>(c.float_attr("value_float"))}, {});
+  if (c.has_attr("value_float"))
+    return of(std::vector<float>{static_cast<float>(c.float_attr("value_float"))}, {});
   if (c.has_attr("value_ints")) {
     auto v = c.ints_attr("value_ints");
     return of(v, {static_cast<int64_t>(v.size())});
   }
-  if (const OnnxAttribute* a = c.find("value_floats")) return of(a->floats, {static_cast<int64_t>(a->floats.size())});
-  if (c.has_attr("value_string")) return {c.g().constant(Tensor::of_strings({}, {c.text_attr("value_string", "")}))};
+  if (const OnnxAttribute* a = c.find("value_floats"))
+    return of(a->floats, {static_cast<int64_t>(a->floats.size())});
+  if (c.has_attr("value_string"))
+    return {c.g().constant(Tensor::of_strings({}, {c.text_attr("value_string", "")}))};
   if (c.has_attr("value_strings")) {
     auto v = c.texts_attr("value_strings");
     auto n = static_cast<int64_t>(v.size());
@@ -40,7 +45,9 @@ std::vector<Value> reshape(OnnxNodeContext& c) {
   return {c.g().reshape(c.in(0), shape, {.zero_is_zero = c.flag_attr("allowzero", false)})};
 }
 
-std::vector<Value> transpose(OnnxNodeContext& c) { return {c.g().transpose(c.in(0), {.permutation = c.ints_attr("perm")})}; }
+std::vector<Value> transpose(OnnxNodeContext& c) {
+  return {c.g().transpose(c.in(0), {.permutation = c.ints_attr("perm")})};
+}
 
 std::vector<Value> concat(OnnxNodeContext& c) {
   return {c.g().concat(c.inputs(), {.axis = c.opset() < 4 ? c.int_attr("axis", 1) : c.int_attr("axis")})};

@@ -65,14 +65,18 @@ const OnnxAttribute& OnnxNodeContext::get(std::string_view name, OnnxAttributeTy
   return *a;
 }
 
-int64_t OnnxNodeContext::int_attr(std::string_view name) const { return get(name, OnnxAttributeType::int64).i; }
+int64_t OnnxNodeContext::int_attr(std::string_view name) const {
+  return get(name, OnnxAttributeType::int64).i;
+}
 
 int64_t OnnxNodeContext::int_attr(std::string_view name, int64_t missing) const {
   const OnnxAttribute* a = find(name, OnnxAttributeType::int64);
   return a ? a->i : missing;
 }
 
-double OnnxNodeContext::float_attr(std::string_view name) const { return get(name, OnnxAttributeType::float32).f; }
+double OnnxNodeContext::float_attr(std::string_view name) const {
+  return get(name, OnnxAttributeType::float32).f;
+}
 
 double OnnxNodeContext::float_attr(std::string_view name, double missing) const {
   const OnnxAttribute* a = find(name, OnnxAttributeType::float32);
@@ -138,17 +142,23 @@ GraphPtr OnnxNodeContext::body(const OnnxGraph& graph, const std::vector<Type>& 
 }
 
 std::string OnnxNodeContext::describe() const {
-  return fmt::format("{} ({}{}{} opset {})", node_.name.empty() ? graph_.first_output(node_) : node_.name, node_.domain,
-                     node_.domain.empty() ? "" : ".", node_.op_type, opset_);
+  return fmt::format("{} ({}{}{} opset {})", node_.name.empty() ? graph_.first_output(node_) : node_.name,
+                     node_.domain, node_.domain.empty() ? "" : ".", node_.op_type, opset_);
 }
 
 void OnnxNodeContext::fail_unsupported(std::string expected, std::string observed) const {
-  throw Error({.code = ErrorCode::unsupported, .object = "ONNX node", .name = describe(), .expected = std::move(expected),
+  throw Error({.code = ErrorCode::unsupported,
+               .object = "ONNX node",
+               .name = describe(),
+               .expected = std::move(expected),
                .observed = std::move(observed)});
 }
 
 void OnnxNodeContext::fail_invalid(std::string expected, std::string observed) const {
-  throw Error({.code = ErrorCode::corrupt, .object = "ONNX node", .name = describe(), .expected = std::move(expected),
+  throw Error({.code = ErrorCode::corrupt,
+               .object = "ONNX node",
+               .name = describe(),
+               .expected = std::move(expected),
                .observed = std::move(observed)});
 }
 

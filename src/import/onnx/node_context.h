@@ -16,8 +16,8 @@ class OnnxGraphImporter;
 // Attribute values of a function call, for attributes inside the function that refer to them.
 using OnnxAttributeScope = std::map<std::string_view, const OnnxAttribute*>;
 
-// One node while it is imported: what an importer function sees. Every failure names the node, its op, domain and
-// opset.
+// One node while it is imported: what an importer function sees. Every failure names the node, its op, domain
+// and opset.
 class OnnxNodeContext {
  public:
   OnnxNodeContext(OnnxGraphImporter& graph, const OnnxNode& node, int64_t opset);
@@ -42,8 +42,8 @@ class OnnxNodeContext {
   size_t output_count() const { return node_.outputs.size(); }
   bool wants(size_t i) const { return i < node_.outputs.size() && !node_.outputs[i].empty(); }
 
-  // Attributes. The forms without a default throw Error(corrupt) where the attribute is missing; all throw where it has
-  // another type.
+  // Attributes. The forms without a default throw Error(corrupt) where the attribute is missing; all throw
+  // where it has another type.
   bool has_attr(std::string_view name) const { return find(name) != nullptr; }
   int64_t int_attr(std::string_view name) const;
   int64_t int_attr(std::string_view name, int64_t missing) const;
@@ -77,7 +77,8 @@ class OnnxNodeContext {
   std::vector<std::string> captures(std::initializer_list<const OnnxGraph*> bodies) const;
   std::vector<Value> values_of(const std::vector<std::string>& names) const;
   // Imports a body. Its own inputs have the given types, which stand instead of those it declares.
-  GraphPtr body(const OnnxGraph& graph, const std::vector<Type>& inputs, const std::vector<std::string>& captured) const;
+  GraphPtr body(const OnnxGraph& graph, const std::vector<Type>& inputs,
+                const std::vector<std::string>& captured) const;
 
   // "This model is valid, we cannot run it": unsupported.
   [[noreturn]] void fail_unsupported(std::string expected, std::string observed) const;

@@ -10,15 +10,16 @@ namespace ingot {
 
 class OnnxNodeContext;
 
-// Adds what one ONNX node means to the graph and returns one value per output, at least as many as are wanted.
+// Adds what one ONNX node means to the graph and returns one value per output, at least as many as are
+// wanted.
 using OnnxImporter = std::vector<Value> (*)(OnnxNodeContext&);
 
 // One row of the coverage table: `docs/onnx_coverage.md` is generated from these.
 struct OnnxOpEntry {
   OnnxImporter import = nullptr;
-  int first_opset = 1;          // of its domain
-  std::string_view types = {};  // element types of the main operand, where fewer than the op table allows
-  std::string_view limits = {}; // what is not supported, in words; empty: nothing known
+  int first_opset = 1;           // of its domain
+  std::string_view types = {};   // element types of the main operand, where fewer than the op table allows
+  std::string_view limits = {};  // what is not supported, in words; empty: nothing known
 };
 
 // Domain ("" is the standard one, "com.microsoft" ...) and op type.

@@ -5,15 +5,22 @@ namespace ingot {
 namespace {
 
 // Ops whose meaning is one builder method of one or two operands.
-template <auto Method, class A> std::vector<Value> unary(OnnxNodeContext& c) { return {(c.g().*Method)(c.in(0), A{})}; }
+template <auto Method, class A>
+std::vector<Value> unary(OnnxNodeContext& c) {
+  return {(c.g().*Method)(c.in(0), A{})};
+}
 
-template <auto Method, class A> std::vector<Value> binary(OnnxNodeContext& c) {
+template <auto Method, class A>
+std::vector<Value> binary(OnnxNodeContext& c) {
   return {(c.g().*Method)(c.in(0), c.in(1), A{})};
 }
 
 std::vector<Value> cast(OnnxNodeContext& c) {
-  RoundMode round = c.enum_attr<RoundMode>("round_mode", "up", {{"up", RoundMode::up}, {"down", RoundMode::down}, {"nearest", RoundMode::nearest}});
-  return {c.g().cast(c.in(0), {.to = c.dtype_attr("to"), .saturate = c.flag_attr("saturate", true), .round_mode = round})};
+  RoundMode round = c.enum_attr<RoundMode>(
+      "round_mode", "up",
+      {{"up", RoundMode::up}, {"down", RoundMode::down}, {"nearest", RoundMode::nearest}});
+  return {c.g().cast(
+      c.in(0), {.to = c.dtype_attr("to"), .saturate = c.flag_attr("saturate", true), .round_mode = round})};
 }
 
 std::vector<Value> where(OnnxNodeContext& c) { return {c.g().select(c.in(0), c.in(1), c.in(2))}; }
@@ -21,8 +28,10 @@ std::vector<Value> where(OnnxNodeContext& c) { return {c.g().select(c.in(0), c.i
 }  // namespace
 
 void add_onnx_pointwise(OnnxOpTable& t) {
-#define UNARY(OnnxName, Name, method) t[{"", #OnnxName}] = {.import = unary<&GraphBuilder::method, Name##Attrs>}
-#define BINARY(OnnxName, Name, method) t[{"", #OnnxName}] = {.import = binary<&GraphBuilder::method, Name##Attrs>}
+#define UNARY(OnnxName, Name, method) \
+  t[{"", #OnnxName}] = {.import = unary<&GraphBuilder::method, Name##Attrs>}
+#define BINARY(OnnxName, Name, method) \
+  t[{"", #OnnxName}] = {.import = binary<&GraphBuilder::method, Name##Attrs>}
   UNARY(Abs, Abs, abs);
   UNARY(Neg, Neg, neg);
   UNARY(Sign, Sign, sign);
