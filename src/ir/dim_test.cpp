@@ -9,9 +9,12 @@
 namespace ingot {
 namespace {
 
+// Named as in the formulas below.
+// NOLINTBEGIN(readability-identifier-naming)
 const Dim n = Dim::symbol("n");
 const Dim m = Dim::symbol("m");
 const Dim k = Dim::symbol("k", 1, 64);
+// NOLINTEND(readability-identifier-naming)
 
 std::optional<ErrorCode> code_of(const std::function<void()>& action) {
   try {
