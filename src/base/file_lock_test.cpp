@@ -125,6 +125,25 @@ TEST_F(FileLockTest, ADeletedLockFileDoesNotSplitTheLock) {
   EXPECT_FALSE(FileLock::try_lock(path_));
 }
 
+TEST_F(FileLockTest, ExcludesEvenWhileOwnersDeleteTheLockFile) {
+  std::atomic<int> inside = 0;
+  std::atomic<bool> together = false;
+  auto work = [&] {
+    for (int i = 0; i < 500; ++i) {
+      auto lock = FileLock::try_lock(path_);
+      if (!lock) continue;
+      if (++inside > 1) together = true;
+      std::this_thread::yield();
+      --inside;
+      unlink(path_.c_str());  // from here on others use a new file and rightly get in
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) threads.emplace_back(work);
+  for (auto& thread : threads) thread.join();
+  EXPECT_FALSE(together);
+}
+
 TEST_F(FileLockTest, RefusesAFolderAPipeAndAMissingFolder) {
   EXPECT_EQ(thrown_by([&] { FileLock::try_lock(folder_.path()); }).code(), ErrorCode::invalid_argument);
   ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
