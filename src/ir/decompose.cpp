@@ -3,6 +3,7 @@
 #include <map>
 
 #include "ingot/error.h"
+#include "ir/decompose_rules.h"
 #include "ir/op_info.h"
 
 namespace ingot {
@@ -24,7 +25,9 @@ bool becomes_constant(const Datum& datum) {
 }  // namespace
 
 Decomposition find_decomposition(Op op) {
-  static const std::map<Op, Decomposition> table = {};
+  static const std::map<Op, Decomposition> table = {
+      {Op::Gemm, decompose_gemm},
+  };
   auto found = table.find(op);
   return found == table.end() ? nullptr : found->second;
 }

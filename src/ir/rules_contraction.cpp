@@ -22,4 +22,22 @@ void matmul_type(Inference& c) {
   c.set(0, c.dtype(0), std::move(*out));
 }
 
+// alpha * a b + beta * c for matrices; c stretches to the product.
+void gemm_type(Inference& c) {
+  const auto& attrs = c.attrs<GemmAttrs>();
+  c.require_same_dtype(0, 1);
+  if (c.has(2)) c.require_same_dtype(0, 2);
+  for (size_t i : {size_t{0}, size_t{1}})
+    if (c.is_ranked(i) && c.rank(i) != 2) c.fail(static_cast<int>(i), "a matrix", to_string(c.dims(i)));
+  auto size = [&](size_t i, size_t axis) { return c.is_ranked(i) ? c.dims(i)[axis] : c.fresh("gemm"); };
+  size_t ta = attrs.transpose_a ? 1 : 0, tb = attrs.transpose_b ? 1 : 0;
+  Dim k = size(0, 1 - ta), kb = size(1, tb);
+  if (k.is_constant() && kb.is_constant() && k != kb)
+    c.fail(1, fmt::format("{} along the summed axis", k.constant()), to_string(c.dims(1)));
+  Dims out = {size(0, ta), size(1, 1 - tb)};
+  if (c.has(2) && c.is_ranked(2) && (c.rank(2) > 2 || !broadcast(c.dims(2), out)))
+    c.fail(2, "a shape that stretches to " + to_string(out), to_string(c.dims(2)));
+  c.set(0, c.dtype(0), std::move(out));
+}
+
 }  // namespace ingot::rules

@@ -67,9 +67,11 @@ Kernel find_kernel(Op op) {
   static const KernelTable table = [] {
     KernelTable t;
     add_contraction_kernels(t);
+    add_convolution_kernels(t);
     add_movement_kernels(t);
     add_pointwise_binary_kernels(t);
     add_pointwise_unary_kernels(t);
+    add_pooling_kernels(t);
     return t;
   }();
   auto found = table.find(op);

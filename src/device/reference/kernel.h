@@ -55,8 +55,10 @@ Kernel find_kernel(Op op);
 
 // One per file of kernels.
 void add_contraction_kernels(KernelTable& table);
+void add_convolution_kernels(KernelTable& table);
 void add_movement_kernels(KernelTable& table);
 void add_pointwise_binary_kernels(KernelTable& table);
 void add_pointwise_unary_kernels(KernelTable& table);
+void add_pooling_kernels(KernelTable& table);
 
 }  // namespace ingot::reference

@@ -8,6 +8,7 @@ const OnnxOpTable& onnx_op_table() {
     add_onnx_contraction(t);
     add_onnx_movement(t);
     add_onnx_pointwise(t);
+    add_onnx_window(t);
     return t;
   }();
   return table;

@@ -32,5 +32,6 @@ const OnnxOpTable& onnx_op_table();
 void add_onnx_movement(OnnxOpTable& table);
 void add_onnx_pointwise(OnnxOpTable& table);
 void add_onnx_contraction(OnnxOpTable& table);
+void add_onnx_window(OnnxOpTable& table);
 
 }  // namespace ingot
