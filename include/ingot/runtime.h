@@ -1,0 +1,256 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ingot/export.h"
+#include "ingot/logger.h"
+#include "ingot/tensor.h"
+#include "ingot/type.h"
+
+// Opens engine files and runs them.
+//
+//   Runtime runtime;
+//   std::shared_ptr<const Engine> engine = runtime.open("scorer.ingot");
+//   std::unique_ptr<Context> context = engine->create_context();
+//   std::map<std::string, Datum> out = context->run({{"x", Tensor::of<float>({1, 3}, {1, 2, 3})}});
+//
+// Lifetimes are safe in any order: a Context keeps its Engine alive, an Engine the mapping of its file, an
+// inference under way all of them. Only the Logger must outlive everything, and memory bound to a context
+// must live until the inferences that use it are done.
+//
+// Every call throws Error; what is thrown also goes to the recorder of the Runtime or, without one, to its
+// logger.
+namespace ingot {
+
+class Context;
+class Engine;
+class Stream;
+
+struct RuntimeConfig {
+  Diagnostics diagnostics;           // inherited by engines and contexts
+  std::string device = "reference";  // one of Runtime::devices()
+  int threads = 0;  // for one inference, the caller's included; 0: all CPUs the process may use.
+                    // The reference device always uses one.
+};
+
+// What the header of an engine file says about opening it here.
+struct EngineValidity {
+  enum class State {
+    valid,       // can be opened, unless bytes behind the header are damaged
+    suboptimal,  // can be opened, but something better is possible; `text` says what
+    invalid,     // opening it will fail
+  };
+  // Bits of `reasons`; all zero when valid.
+  enum Reason : uint32_t {
+    malformed = 1,            // not an engine file, or a damaged header
+    truncated = 2,            // the file is not as long as its header says
+    reader_too_old = 4,       // made by a newer Ingot, in a format this one does not know
+    unknown_feature = 8,      // needs a feature of the format that this build does not have
+    device_not_targeted = 16  // built for other devices than the one of this runtime
+  };
+
+  State state = State::valid;
+  uint32_t reasons = 0;
+  std::string text;    // the reasons, one sentence each; empty when valid
+  std::string remedy;  // what to do; empty when valid
+};
+
+// Minimum, typical and maximum shape of one input in one profile.
+struct ShapeRange {
+  Shape min, opt, max;
+};
+
+// One input or output of an engine.
+struct PortInfo {
+  std::string name;
+  Type type;                         // sizes are expressions; equal names are equal sizes
+  std::vector<ShapeRange> profiles;  // inputs with sizes left open, one per profile; else empty
+};
+
+// Where engines are opened. Thread-safe; engines outlive it.
+class INGOT_API Runtime {
+ public:
+  // Throws not_found for a device this build does not have, naming those it has.
+  explicit Runtime(RuntimeConfig config = {});
+  ~Runtime();
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  static std::vector<std::string> devices();  // the names of the devices of this build
+
+  // Maps the file, checks it and prepares it for the device. The file may be deleted or replaced by rename
+  // while the engine lives. Throws not_found, corrupt, incompatible, unsupported.
+  std::shared_ptr<const Engine> open(const std::string& path) const;
+  // The same for bytes in memory that `owner` keeps alive; without an owner they are copied. `name` stands
+  // for the file in messages.
+  std::shared_ptr<const Engine> open(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
+                                     const std::string& name) const;
+
+  // Reads only the first 64 bytes, and for a path the size of the file. A file that cannot be read throws as
+  // open() does; a file that is no engine is an answer, not an error.
+  EngineValidity check_validity(const std::string& path) const;
+  EngineValidity check_validity(std::span<const std::byte> header) const;
+
+ private:
+  struct State;
+  std::shared_ptr<const State> state_;
+};
+
+// Counters of an engine since it was opened.
+struct EngineStats {
+  uint64_t file_bytes = 0;
+  uint64_t weight_bytes = 0;      // constants in the file, each counted once
+  double open_seconds = 0;        // all of Runtime::open
+  double compile_seconds = 0;     // the device's part of it
+  uint64_t contexts_created = 0;  // alive or not
+  uint64_t inferences = 0;        // completed by all contexts
+};
+
+// An opened engine. Immutable and thread-safe; any number of contexts share it and its weights.
+class INGOT_API Engine : public std::enable_shared_from_this<Engine> {
+ public:
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  const std::string& name() const;                             // the path or the name given to open()
+  const std::string& device() const;                           // that it was prepared for
+  const std::string& producer() const;                         // which Ingot built it
+  const std::map<std::string, std::string>& metadata() const;  // labels, alphabets, licences of the model
+
+  const std::vector<PortInfo>& inputs() const;   // in the order of the graph
+  const std::vector<PortInfo>& outputs() const;  // in the order of the graph
+  // By name. Throws not_found, naming those that exist.
+  const PortInfo& input(std::string_view name) const;
+  const PortInfo& output(std::string_view name) const;
+  size_t profile_count() const;  // 0: takes every shape the graph allows
+
+  EngineStats stats() const;
+
+  // Contexts may be created and used in any thread; each serves one thread at a time. `name` appears in
+  // errors and log lines; without one it is "context N".
+  std::unique_ptr<Context> create_context(std::string name = {}) const;
+
+ private:
+  friend class Runtime;
+  friend class Context;
+  struct State;
+  explicit Engine(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// Gives memory for an output once its shape is known: at least `bytes`, aligned for the element type, valid
+// until the caller has read the result. Null refuses, which fails the inference with out_of_memory. Called on
+// the thread that runs the inference, once per inference.
+using OutputAllocator = std::function<void*(const std::string& name, const Shape& shape, size_t bytes)>;
+
+// Counters of a context since it was created.
+struct ContextStats {
+  uint64_t enqueued = 0;      // inferences given to enqueue() or run()
+  uint64_t completed = 0;     // and finished well
+  uint64_t failed = 0;        // and ended in an error
+  uint64_t skipped = 0;       // and not begun, as one before them on their stream had failed
+  uint64_t copied_bytes = 0;  // of outputs the device could not write in place
+  double busy_seconds = 0;    // time spent in inferences
+  double last_seconds = 0;    // of the last inference that completed
+};
+
+// The state of one in-flight inference. One thread at a time: a call while another thread is in one throws
+// invalid_argument and changes nothing. A call that throws changes nothing.
+class INGOT_API Context {
+ public:
+  ~Context();  // does not wait; inferences under way finish on their own
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  const std::string& name() const;
+  const Engine& engine() const;
+
+  // Runs one inference on the calling thread, on data of its own: neither reads nor changes shapes and
+  // bindings. An input of optional type may be left out, which is an empty optional.
+  std::map<std::string, Datum> run(const std::map<std::string, Datum>& inputs);
+
+  // A new context uses profile 0. Forgets all shapes set.
+  void set_profile(size_t profile);
+  size_t profile() const;
+
+  // Needed for every tensor input whose type leaves a size open. Checks rank, fixed sizes and the ranges of
+  // the profile at once; whether equal names met equal sizes in all inputs is checked where all are known: by
+  // shape(), required_bytes() of outputs and enqueue().
+  void set_shape(std::string_view input, Shape shape);
+  // Of an input: fixed or as set. Of an output: as it follows from the shapes of the inputs. Empty when a
+  // shape it follows from is not set or when only running can tell.
+  std::optional<Shape> shape(std::string_view name) const;
+  // Bytes of shape(name). Throws invalid_argument when that is not known, or for a port without raw bytes
+  // (strings, sequences, optionals).
+  size_t required_bytes(std::string_view name) const;
+
+  // Memory of the caller, naturally aligned for the element type, read or written by each inference enqueued
+  // from now on; it must live, and inputs must not change, until the stream has been synchronised. `bytes` is
+  // the size of the memory: exactly that of an input, at least that of an output. Sizes are checked at once
+  // where the shape is known, else by enqueue() or the inference. Null undoes a binding.
+  void bind_input(std::string_view name, const void* memory, size_t bytes);
+  void bind_output(std::string_view name, void* memory, size_t bytes);
+  // The same with the element type checked.
+  template <class T>
+  void bind_input(std::string_view name, std::span<const T> elements) {
+    check_dtype(name, NativeDType<T>::value);
+    bind_input(name, elements.data(), elements.size_bytes());
+  }
+  template <class T>
+  void bind_output(std::string_view name, std::span<T> elements) {
+    check_dtype(name, NativeDType<T>::value);
+    bind_output(name, elements.data(), elements.size_bytes());
+  }
+  // For outputs whose size only running can tell: asked instead of a bound buffer. Null undoes it.
+  void set_output_allocator(std::string_view output, OutputAllocator allocator);
+
+  // Queues one inference with the shapes and bindings as they are now, and returns. Errors of the inference
+  // are thrown by stream.synchronize(). While inferences of a context are pending, it can be enqueued on the
+  // same stream only.
+  void enqueue(Stream& stream);
+  // The real shape of an output in the last inference that completed. Throws invalid_argument if none has.
+  Shape result_shape(std::string_view output) const;
+
+  ContextStats stats() const;  // any thread
+
+ private:
+  friend class Engine;
+  struct State;
+  explicit Context(std::shared_ptr<State> state);
+  void check_dtype(std::string_view name, DType dtype) const;
+  std::shared_ptr<State> state_;
+};
+
+// A queue of inferences, run one after the other in the order enqueued on a thread of its own, which sleeps
+// when there is nothing to do. Thread-safe.
+class INGOT_API Stream {
+ public:
+  Stream();
+  ~Stream();  // close(), errors dropped: they are in the recorder or the log
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  // Waits for everything enqueued before the call. The first error since the last call is thrown, with the
+  // name of its context; inferences queued behind it were not run, as they may have needed its results.
+  void synchronize();
+  // Finishes what is queued and ends the thread; enqueue() then throws invalid_argument. Errors stay for
+  // synchronize().
+  void close();
+
+ private:
+  friend class Context;
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace ingot

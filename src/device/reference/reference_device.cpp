@@ -1,0 +1,53 @@
+#include "device/reference/reference_device.h"
+
+#include "device/reference/evaluate.h"
+
+namespace ingot::reference {
+namespace {
+
+bool has_raw_bytes(const Type& declared, const Datum& datum) {
+  return declared.is_tensor() && declared.dtype != DType::string && datum.is_tensor();
+}
+
+class ReferenceProgram : public Program {
+ public:
+  explicit ReferenceProgram(std::shared_ptr<const Graph> graph) : graph_(std::move(graph)) {}
+
+  void run(std::span<const Datum> inputs, OutputSink& sink) const override {
+    std::vector<Datum> outputs = evaluate(*graph_, inputs);
+    for (size_t i = 0; i < outputs.size(); ++i) give(i, std::move(outputs[i]), sink);
+  }
+
+ private:
+  void give(size_t index, Datum output, OutputSink& sink) const {
+    if (has_raw_bytes(graph_->type(graph_->outputs()[index].value), output)) {
+      const Tensor& tensor = output.tensor();
+      if (std::optional<std::span<std::byte>> memory = sink.memory(index, tensor.shape())) {
+        std::copy(tensor.bytes().begin(), tensor.bytes().end(), memory->begin());
+        return;
+      }
+    }
+    sink.deliver(index, std::move(output));
+  }
+
+  std::shared_ptr<const Graph> graph_;
+};
+
+class ReferenceDevice : public Device {
+ public:
+  std::string_view name() const override { return "reference"; }
+
+  std::unique_ptr<const Program> compile(std::shared_ptr<const Graph> graph,
+                                         const CompileOptions&) const override {
+    return std::make_unique<ReferenceProgram>(std::move(graph));
+  }
+};
+
+}  // namespace
+
+const Device& device() {
+  static const ReferenceDevice device;
+  return device;
+}
+
+}  // namespace ingot::reference
