@@ -1,0 +1,126 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ingot/export.h"
+#include "ingot/graph.h"
+
+// The ahead-of-time half: a graph becomes an engine file, which any machine can open.
+//
+//   Graph graph = import_onnx("detector.onnx");
+//   BuilderConfig config;
+//   config.profiles = {{"camera", {}, {{"batch", {1, 4, 16}}}}};
+//   BuildReport report = build_engine_file(graph, "detector.ingot", config);
+//
+// An engine depends on the graph and on what is marked below as part of the engine, on nothing else: not on
+// the host, the time, the locale or the number of threads. Equal inputs give equal bytes.
+namespace ingot {
+
+class Logger;
+
+// Sizes a dimension may have (both ends included) and the one to be fast for.
+struct DimRange {
+  int64_t min = 0;
+  int64_t opt = 0;
+  int64_t max = 0;
+
+  friend bool operator==(const DimRange&, const DimRange&) = default;
+};
+
+// The same for all dimensions of one input; three shapes of one rank.
+struct ShapeRange {
+  Shape min;
+  Shape opt;
+  Shape max;
+
+  friend bool operator==(const ShapeRange&, const ShapeRange&) = default;
+};
+
+// Shapes that an engine promises to take. Dimensions that a profile does not mention keep the range that the
+// graph gives them.
+struct Profile {
+  std::string name;
+  std::map<std::string, ShapeRange> inputs;  // by the name of the input; fixed dimensions are repeated
+  std::map<std::string, DimRange> dims;      // by the name of a dimension, for all inputs that have it
+
+  friend bool operator==(const Profile&, const Profile&) = default;
+};
+
+// Watches a build and may stop it. Phases nest: "build" holds "passes", "weights" and "write". Called on the
+// thread that called the builder; must not throw.
+class INGOT_API ProgressMonitor {
+ public:
+  virtual ~ProgressMonitor();
+  // `parent` is empty for the outermost phase; `steps` is how many calls of step() follow at most.
+  virtual void phase_start(std::string_view phase, std::string_view parent, int64_t steps) = 0;
+  // `done` steps are finished. False asks the build to stop with Error(cancelled).
+  virtual bool step(std::string_view phase, int64_t done) = 0;
+  // Also called for phases that are open when a build fails or stops.
+  virtual void phase_finish(std::string_view phase) = 0;
+};
+
+struct BuilderConfig {
+  // Part of the engine. Without profiles it takes every shape that the graph allows; with several, every
+  // shape that one of them allows.
+  std::vector<Profile> profiles;
+  // Part of the engine. Names for dimensions of inputs, one for each dimension, empty to leave it as it is.
+  // Dimensions of one name have one size.
+  std::map<std::string, std::vector<std::string>> dimension_names;
+  // Part of the engine. Leaves out constants above 1,024 bytes: their names and SHA-256 stay, and such an
+  // engine cannot run before it gets them back.
+  bool strip_weights = false;
+  // Part of the engine. Devices it is meant for, most wanted first: "reference", "cpu", "cuda". Any device
+  // may still open it.
+  std::vector<std::string> targets = {"reference"};
+  // Part of the engine, since it changes the graph. Names of passes to skip.
+  std::set<std::string, std::less<>> disabled_passes;
+
+  // Called after each pass that ran, with the graph that it gave. May throw to stop.
+  std::function<void(std::string_view pass, const Graph& graph)> on_pass;
+  // Verifies the graph after each pass rather than at the end only.
+  bool verify_each_pass = false;
+  ProgressMonitor* progress = nullptr;  // not owned
+  Logger* logger = nullptr;             // not owned
+  // Bytes of memory that the build may need by its own estimate; 0: no limit.
+  uint64_t memory_limit = 0;
+  int threads = 0;  // 0: as many as this process may use
+};
+
+struct BuildPhase {
+  std::string name;
+  std::chrono::nanoseconds time{};
+};
+
+struct BuildReport {
+  std::vector<BuildPhase> phases;  // in order; passes as "pass NAME"
+  std::chrono::nanoseconds time{};
+  // Highest resident memory of the process until the end of the build, in bytes; pages of the mapped model
+  // file count. What the process held before the build is in `start_memory`.
+  uint64_t peak_memory = 0;
+  uint64_t start_memory = 0;
+  size_t nodes_before = 0;  // of the main graph
+  size_t nodes_after = 0;
+  uint64_t weight_bytes = 0;  // constants above 1,024 bytes, equal ones counted once
+  uint64_t file_bytes = 0;
+  std::string digest;  // 64 hexadecimal digits: equal for equal engines; what `inspect` shows
+};
+
+// Builds and publishes the file; on any error, and when cancelled, nothing is left behind and a file that was
+// there before stays. Throws Error: invalid_argument (the config or the graph; names the field), cancelled,
+// out_of_memory (the limit), device (the disk). Thread-safe.
+INGOT_API BuildReport build_engine_file(const Graph& graph, const std::string& path,
+                                        const BuilderConfig& config = {});
+
+// The same in memory. `report` may be null.
+INGOT_API std::vector<std::byte> build_engine(const Graph& graph, const BuilderConfig& config = {},
+                                              BuildReport* report = nullptr);
+
+}  // namespace ingot
