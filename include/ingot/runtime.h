@@ -13,8 +13,10 @@
 
 #include "ingot/export.h"
 #include "ingot/logger.h"
+#include "ingot/profile.h"
 #include "ingot/tensor.h"
 #include "ingot/type.h"
+#include "ingot/validity.h"
 
 // Opens engine files and runs them.
 //
@@ -42,38 +44,13 @@ struct RuntimeConfig {
                     // The reference device always uses one.
 };
 
-// What the header of an engine file says about opening it here.
-struct EngineValidity {
-  enum class State {
-    valid,       // can be opened, unless bytes behind the header are damaged
-    suboptimal,  // can be opened, but something better is possible; `text` says what
-    invalid,     // opening it will fail
-  };
-  // Bits of `reasons`; all zero when valid.
-  enum Reason : uint32_t {
-    malformed = 1,            // not an engine file, or a damaged header
-    truncated = 2,            // the file is not as long as its header says
-    reader_too_old = 4,       // made by a newer Ingot, in a format this one does not know
-    unknown_feature = 8,      // needs a feature of the format that this build does not have
-    device_not_targeted = 16  // built for other devices than the one of this runtime
-  };
-
-  State state = State::valid;
-  uint32_t reasons = 0;
-  std::string text;    // the reasons, one sentence each; empty when valid
-  std::string remedy;  // what to do; empty when valid
-};
-
-// Minimum, typical and maximum shape of one input in one profile.
-struct ShapeRange {
-  Shape min, opt, max;
-};
-
 // One input or output of an engine.
 struct PortInfo {
   std::string name;
-  Type type;                         // sizes are expressions; equal names are equal sizes
-  std::vector<ShapeRange> profiles;  // inputs with sizes left open, one per profile; else empty
+  Type type;  // sizes are expressions; equal names are equal sizes
+  // Inputs that are tensors of known rank: the shapes that each profile of the engine allows. A size that a
+  // profile leaves open has the range that the graph gives it.
+  std::vector<ShapeRange> ranges;
 };
 
 // Where engines are opened. Thread-safe; engines outlive it.
@@ -95,10 +72,10 @@ class INGOT_API Runtime {
   std::shared_ptr<const Engine> open(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
                                      const std::string& name) const;
 
-  // Reads only the first 64 bytes, and for a path the size of the file. A file that cannot be read throws as
-  // open() does; a file that is no engine is an answer, not an error.
+  // Whether open() can work, from the first 64 bytes and the size of the file; see also check_engine_header()
+  // for bytes in memory. A file that is no engine is an answer; a file that cannot be read throws as open()
+  // does.
   EngineValidity check_validity(const std::string& path) const;
-  EngineValidity check_validity(std::span<const std::byte> header) const;
 
  private:
   struct State;
@@ -132,7 +109,7 @@ class INGOT_API Engine : public std::enable_shared_from_this<Engine> {
   // By name. Throws not_found, naming those that exist.
   const PortInfo& input(std::string_view name) const;
   const PortInfo& output(std::string_view name) const;
-  size_t profile_count() const;  // 0: takes every shape the graph allows
+  const std::vector<Profile>& profiles() const;  // none: takes every shape the graph allows
 
   EngineStats stats() const;
 
@@ -155,13 +132,12 @@ using OutputAllocator = std::function<void*(const std::string& name, const Shape
 
 // Counters of a context since it was created.
 struct ContextStats {
-  uint64_t enqueued = 0;      // inferences given to enqueue() or run()
-  uint64_t completed = 0;     // and finished well
-  uint64_t failed = 0;        // and ended in an error
-  uint64_t skipped = 0;       // and not begun, as one before them on their stream had failed
-  uint64_t copied_bytes = 0;  // of outputs the device could not write in place
-  double busy_seconds = 0;    // time spent in inferences
-  double last_seconds = 0;    // of the last inference that completed
+  uint64_t enqueued = 0;    // inferences given to enqueue() or run()
+  uint64_t completed = 0;   // and finished well
+  uint64_t failed = 0;      // and ended in an error
+  uint64_t skipped = 0;     // and not begun, as one before them on their stream had failed
+  double busy_seconds = 0;  // time spent in inferences
+  double last_seconds = 0;  // of the last inference that completed
 };
 
 // The state of one in-flight inference. One thread at a time: a call while another thread is in one throws
