@@ -152,6 +152,9 @@ class INGOT_API GraphBuilder {
 #undef MANY
 #undef MANY_OUT
 
+  // As many parts as wanted, of the given sizes, or equal ones where `sizes` is none.
+  std::vector<Value> split(Value x, Value sizes, int parts, SplitAttrs attrs = {});
+
   // The general form. `output_count` is needed only where the node decides how many outputs it has.
   std::vector<Value> add(Attrs attrs, std::vector<Value> operands, std::vector<GraphPtr> subgraphs = {},
                          int output_count = -1);

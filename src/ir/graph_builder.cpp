@@ -88,6 +88,10 @@ std::vector<Value> GraphBuilder::add(Attrs attrs, std::vector<Value> operands,
   return results;
 }
 
+std::vector<Value> GraphBuilder::split(Value x, Value sizes, int parts, SplitAttrs attrs) {
+  return add(attrs, {x, sizes}, {}, parts);
+}
+
 const Type& GraphBuilder::type(Value v) const {
   const auto& nodes = state_->graph.nodes_;
   if (v.node < 0 || static_cast<size_t>(v.node) >= nodes.size() || v.output < 0 ||

@@ -40,6 +40,19 @@ std::optional<std::vector<int64_t>> Inference::constants(size_t i) const {
   return out;
 }
 
+std::optional<int64_t> Inference::value_count(size_t i) const {
+  if (!has(i) || !is_ranked(i)) return std::nullopt;
+  if (rank(i) > 1) fail(static_cast<int>(i), "rank 0 or 1", to_string(type(i)));
+  if (rank(i) == 0) return 1;
+  return dims(i)[0].value();
+}
+
+Type Inference::fresh_type(DType dtype, int64_t rank, std::string_view hint) const {
+  Dims dims;
+  for (int64_t i = 0; i < rank; ++i) dims.push_back(fresh(hint));
+  return Type::tensor(dtype, std::move(dims));
+}
+
 int64_t Inference::axis(int64_t axis, int64_t rank, std::string_view what) const {
   if (axis < -rank || axis >= rank)
     fail(-1, fmt::format("{} in [{}, {}]", what, -rank, rank - 1), fmt::format("{}", axis));

@@ -33,7 +33,10 @@ class Inference {
   std::optional<std::vector<Dim>> values(size_t i) const;
   // As above, but only if every value is a constant.
   std::optional<std::vector<int64_t>> constants(size_t i) const;
+  // How many values a vector holds, where known; a scalar holds one.
+  std::optional<int64_t> value_count(size_t i) const;
 
+  Op op() const { return attrs_.op(); }
   template <class A>
   const A& attrs() const {
     return attrs_.as<A>();
@@ -44,6 +47,8 @@ class Inference {
   void set(size_t output, Type type) { outputs_.at(output) = std::move(type); }
   void set(size_t output, DType dtype, Dims dims) { set(output, Type::tensor(dtype, std::move(dims))); }
   Dim fresh(std::string_view hint) const { return fresh_(hint); }
+  // A tensor of this rank of whose sizes nothing is known.
+  Type fresh_type(DType dtype, int64_t rank, std::string_view hint) const;
 
   // Axis in [-rank, rank) made non-negative.
   int64_t axis(int64_t axis, int64_t rank, std::string_view what = "axis") const;

@@ -24,10 +24,8 @@ void reshape_type(Inference& c) {
   DType dtype = c.dtype(0);
   auto wanted = c.values(1);
   if (!wanted) {
-    if (!c.is_ranked(1) || !c.dims(1).at(0).is_constant()) return c.set(0, Type::unranked(dtype));
-    Dims dims;
-    for (int64_t i = 0; i < c.dims(1)[0].constant(); ++i) dims.push_back(c.fresh("reshape"));
-    return c.set(0, dtype, std::move(dims));
+    auto count = c.value_count(1);
+    return c.set(0, count ? c.fresh_type(dtype, *count, "reshape") : Type::unranked(dtype));
   }
   Dims out;
   std::optional<size_t> rest;
@@ -61,6 +59,74 @@ void reshape_type(Inference& c) {
     c.fail(1, fmt::format("a shape of {} elements", have.constant()), to_string(out));
   }
   c.set(0, dtype, std::move(out));
+}
+
+// Without axes every axis of size 1 goes, so the rank is known only where every size is.
+void squeeze_type(Inference& c) {
+  if (!c.is_ranked(0)) return c.set(0, Type::unranked(c.dtype(0)));
+  const Dims& in = c.dims(0);
+  Dims out;
+  if (!c.has(1)) {
+    for (const Dim& d : in) {
+      if (!d.is_constant() && d.low() <= 1 && d.high() >= 1) return c.set(0, Type::unranked(c.dtype(0)));
+      if (d != Dim(1)) out.push_back(d);
+    }
+    return c.set(0, c.dtype(0), std::move(out));
+  }
+  auto given = c.constants(1);
+  if (!given) return c.set(0, Type::unranked(c.dtype(0)));
+  auto axes = c.axes(*given, c.rank(0));
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (std::find(axes.begin(), axes.end(), static_cast<int64_t>(i)) == axes.end())
+      out.push_back(in[i]);
+    else if (in[i].low() > 1 || in[i].high() < 1)
+      c.fail(0, fmt::format("size 1 along axis {}", i), to_string(in));
+  }
+  c.set(0, c.dtype(0), std::move(out));
+}
+
+void unsqueeze_type(Inference& c) {
+  if (!c.is_ranked(0)) return c.set(0, Type::unranked(c.dtype(0)));
+  auto given = c.constants(1);
+  if (!given) {
+    auto count = c.value_count(1);
+    return c.set(
+        0, count ? c.fresh_type(c.dtype(0), c.rank(0) + *count, "unsqueeze") : Type::unranked(c.dtype(0)));
+  }
+  auto axes = c.axes(*given, c.rank(0) + static_cast<int64_t>(given->size()));
+  std::sort(axes.begin(), axes.end());
+  Dims out = c.dims(0);
+  for (int64_t axis : axes) out.insert(out.begin() + axis, 1);
+  c.set(0, c.dtype(0), std::move(out));
+}
+
+// Both ways: a size of 1 on either side stretches, and the longer shape gives the rank.
+void broadcast_to_type(Inference& c) {
+  auto wanted = c.values(1);
+  if (!wanted || !c.is_ranked(0)) {
+    auto count = c.value_count(1);
+    if (!count || !c.is_ranked(0)) return c.set(0, Type::unranked(c.dtype(0)));
+    return c.set(0, c.fresh_type(c.dtype(0), std::max(*count, c.rank(0)), "expand"));
+  }
+  for (const Dim& d : *wanted)
+    if (d.high() < 0) c.fail(1, "sizes of 0 or more", to_string(*wanted));
+  auto out = broadcast(c.dims(0), *wanted);
+  if (!out) c.fail(1, "a shape that broadcasts with " + to_string(c.dims(0)), to_string(*wanted));
+  c.set(0, c.dtype(0), std::move(*out));
+}
+
+void tile_type(Inference& c) {
+  if (!c.is_ranked(0)) return c.set(0, Type::unranked(c.dtype(0)));
+  auto repeats = c.values(1);
+  if (!repeats) return c.set(0, c.fresh_type(c.dtype(0), c.rank(0), "tile"));
+  Dims out = c.dims(0);
+  if (repeats->size() != out.size())
+    c.fail(1, fmt::format("{} repeats", out.size()), fmt::format("{}", repeats->size()));
+  for (size_t i = 0; i < out.size(); ++i) {
+    if ((*repeats)[i].high() < 0) c.fail(1, "repeats of 0 or more", to_string(*repeats));
+    out[i] = out[i] * (*repeats)[i];
+  }
+  c.set(0, c.dtype(0), std::move(out));
 }
 
 void transpose_type(Inference& c) {

@@ -1,5 +1,6 @@
 #include "device/reference/kernel.h"
 
+#include "device/reference/elements.h"
 #include "ingot/error.h"
 #include "ir/inference.h"
 #include "ir/shape_values.h"
@@ -12,6 +13,10 @@ KernelContext::KernelContext(const Node& node, std::span<const Datum> operands)
 const Datum& KernelContext::datum(size_t i) const {
   if (!has(i)) fail(fmt::format("operand {}", i), "none");
   return operands_[i];
+}
+
+std::vector<int64_t> KernelContext::ints(size_t i) const {
+  return has(i) ? load<int64_t>(in(i)) : std::vector<int64_t>();
 }
 
 void KernelContext::infer() {
@@ -68,10 +73,14 @@ Kernel find_kernel(Op op) {
     KernelTable t;
     add_contraction_kernels(t);
     add_convolution_kernels(t);
+    add_indexing_kernels(t);
     add_movement_kernels(t);
     add_pointwise_binary_kernels(t);
     add_pointwise_unary_kernels(t);
     add_pooling_kernels(t);
+    add_reduce_kernels(t);
+    add_scan_kernels(t);
+    add_slice_kernels(t);
     return t;
   }();
   auto found = table.find(op);

@@ -27,6 +27,9 @@ class KernelContext {
   const Datum& datum(size_t i) const;
   const Tensor& in(size_t i) const { return datum(i).tensor(); }
 
+  // An operand of integers; empty where it is absent.
+  std::vector<int64_t> ints(size_t i) const;
+
   size_t output_count() const { return node_.types.size(); }
   // Type of an output as the rule gives it for these operands.
   const Type& out_type(size_t i);
@@ -56,9 +59,13 @@ Kernel find_kernel(Op op);
 // One per file of kernels.
 void add_contraction_kernels(KernelTable& table);
 void add_convolution_kernels(KernelTable& table);
+void add_indexing_kernels(KernelTable& table);
 void add_movement_kernels(KernelTable& table);
 void add_pointwise_binary_kernels(KernelTable& table);
 void add_pointwise_unary_kernels(KernelTable& table);
 void add_pooling_kernels(KernelTable& table);
+void add_reduce_kernels(KernelTable& table);
+void add_scan_kernels(KernelTable& table);
+void add_slice_kernels(KernelTable& table);
 
 }  // namespace ingot::reference

@@ -20,6 +20,18 @@ void reshape(KernelContext& c) {
   c.set(0, c.in(0).reshaped(std::move(shape)));
 }
 
+void broadcast_to(KernelContext& c) {
+  const Tensor& x = c.in(0);
+  const Shape& shape = c.out(0).shape();
+  with_cell(x.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    Cells<T> in(x);
+    OutCells<T> out(c.out(0));
+    walk<1>(shape, {broadcast_strides(x.shape(), shape)},
+            [&](int64_t i, const auto& at) { out[i] = in[at[0]]; });
+  });
+}
+
 void transpose(KernelContext& c) {
   const Tensor& x = c.in(0);
   auto rank = static_cast<size_t>(x.rank());
@@ -63,6 +75,9 @@ void concat(KernelContext& c) {
 void add_movement_kernels(KernelTable& t) {
   t[Op::ShapeOf] = shape_of;
   t[Op::Reshape] = reshape;
+  t[Op::Squeeze] = reshape;
+  t[Op::Unsqueeze] = reshape;
+  t[Op::BroadcastTo] = broadcast_to;
   t[Op::Transpose] = transpose;
   t[Op::Concat] = concat;
 }

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "device/reference/arithmetic.h"
 #include "device/reference/elements.h"
 #include "device/reference/kernel.h"
 #include "device/reference/walk.h"
@@ -31,15 +32,6 @@ void compare(KernelContext& c, F f) {
   with_wide(c.in(0).dtype(), [&](auto zero) {
     map_as<decltype(zero), uint64_t>(c, [&](auto a, auto b) { return static_cast<uint64_t>(f(a, b)); });
   });
-}
-
-// Integer overflow wraps, so signed numbers are added, subtracted and multiplied as unsigned ones.
-template <class W, class F>
-W wrapping(W a, W b, F f) {
-  if constexpr (std::is_same_v<W, int64_t>)
-    return static_cast<W>(f(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
-  else
-    return f(a, b);
 }
 
 // Integer division truncates; by zero it gives 0, and the lowest number by -1 wraps to itself.
@@ -91,20 +83,6 @@ void pow(KernelContext& c) {
     if constexpr (!std::is_same_v<W, double>)
       map_as<W, W>(c, [](W a, W b) { return integer_power(a, static_cast<int64_t>(b)); });
   });
-}
-
-// As NumPy's maximum: NaN wins.
-template <class W>
-W larger(W a, W b) {
-  if constexpr (std::is_same_v<W, double>)
-    if (std::isnan(a) || std::isnan(b)) return a + b;
-  return a < b ? b : a;
-}
-template <class W>
-W smaller(W a, W b) {
-  if constexpr (std::is_same_v<W, double>)
-    if (std::isnan(a) || std::isnan(b)) return a + b;
-  return b < a ? b : a;
 }
 
 void equal(KernelContext& c) {

@@ -21,4 +21,9 @@ Shape broadcast_strides(const Shape& from, const Shape& to) {
   return strides;
 }
 
+AxisView::AxisView(const Shape& shape, int64_t axis)
+    : outer(element_count(Shape(shape.begin(), shape.begin() + axis))),
+      length(shape[static_cast<size_t>(axis)]),
+      inner(element_count(Shape(shape.begin() + axis + 1, shape.end()))) {}
+
 }  // namespace ingot::reference

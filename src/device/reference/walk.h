@@ -29,4 +29,28 @@ void walk(const Shape& shape, const std::array<Shape, N>& strides, F f) {
   }
 }
 
+// How the positions of an output map to a tensor, axis by axis: the offset that each position along an axis
+// adds, or -1 where nothing lies behind it.
+using AxisMaps = std::vector<std::vector<int64_t>>;
+
+// Calls f(i, offset) for each position in row-major order; the offset is -1 if that of any axis is.
+template <class F>
+void walk_mapped(const AxisMaps& maps, F f) {
+  int64_t i = 0;
+  auto step = [&](auto& self, size_t axis, int64_t offset) -> void {
+    if (axis == maps.size()) return f(i++, offset);
+    for (int64_t at : maps[axis]) self(self, axis + 1, offset < 0 || at < 0 ? -1 : offset + at);
+  };
+  step(step, 0, 0);
+}
+
+// A shape seen along one axis: element (o, k, i) lies at (o * length + k) * inner + i.
+struct AxisView {
+  AxisView(const Shape& shape, int64_t axis);
+  int64_t outer, length, inner;
+};
+
+// An axis counted from the end when negative.
+inline int64_t normal_axis(int64_t axis, int64_t rank) { return axis < 0 ? axis + rank : axis; }
+
 }  // namespace ingot::reference

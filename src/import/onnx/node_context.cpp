@@ -2,6 +2,7 @@
 
 #include "import/onnx/graph_importer.h"
 #include "ingot/error.h"
+#include "ir/builder_helpers.h"
 
 namespace ingot {
 
@@ -39,6 +40,11 @@ std::optional<std::vector<int64_t>> OnnxNodeContext::known_ints(size_t i) const 
     out.push_back(d.constant());
   }
   return out;
+}
+
+Value OnnxNodeContext::ints_of(size_t i, std::string_view attribute, bool is_attribute) const {
+  if (is_attribute) return has_attr(attribute) ? int_list(g(), ints_attr(attribute)) : Value();
+  return has(i) ? cast_to(g(), in(i), DType::i64) : Value();
 }
 
 const OnnxAttribute* OnnxNodeContext::find(std::string_view name) const {

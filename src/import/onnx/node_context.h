@@ -37,6 +37,9 @@ class OnnxNodeContext {
   // The content of an input that must be known while importing; `what` says in the error why.
   Tensor constant(size_t i, std::string_view what) const;
   std::optional<std::vector<int64_t>> known_ints(size_t i) const;
+  // A vector of i64 that early opsets give as an attribute and later ones as an input. None where it is
+  // missing.
+  Value ints_of(size_t i, std::string_view attribute, bool is_attribute) const;
 
   // Outputs.
   size_t output_count() const { return node_.outputs.size(); }

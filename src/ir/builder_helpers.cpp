@@ -1,0 +1,36 @@
+#include "ir/builder_helpers.h"
+
+namespace ingot {
+
+Value zero(GraphBuilder& g, DType dtype) {
+  return g.constant(dtype == DType::string ? Tensor::of_strings({}, {""}) : Tensor::allocate(dtype, {}));
+}
+
+Value cast_to(GraphBuilder& g, Value x, DType dtype) {
+  return g.dtype(x) == dtype ? x : g.cast(x, {.to = dtype});
+}
+
+Value size_of(GraphBuilder& g, Value x, int64_t axis) {
+  if (axis < 0) axis += g.rank(x);
+  return sizes_of(g, x, axis, axis + 1);
+}
+
+Value sizes_of(GraphBuilder& g, Value x, int64_t start, int64_t end) {
+  return g.shape_of(x, {.start = start, .end = end});
+}
+
+Value element_count_of(GraphBuilder& g, Value x) {
+  return g.reduce_prod(g.shape_of(x), {}, {.keep_dims = false});
+}
+
+Value as_scalar(GraphBuilder& g, Value x) {
+  return g.is_ranked(x) && g.rank(x) == 0 ? x : g.reshape(x, int_list(g, {}));
+}
+
+Value join(GraphBuilder& g, const std::vector<Value>& parts) {
+  std::vector<Value> vectors;
+  for (Value v : parts) vectors.push_back(g.rank(v) == 0 ? g.unsqueeze(v, int_list(g, {0})) : v);
+  return vectors.size() == 1 ? vectors[0] : g.concat(vectors, {.axis = 0});
+}
+
+}  // namespace ingot
