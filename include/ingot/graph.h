@@ -159,6 +159,11 @@ class INGOT_API GraphBuilder {
   std::vector<Value> add(Attrs attrs, std::vector<Value> operands, std::vector<GraphPtr> subgraphs = {},
                          int output_count = -1);
 
+  // Replaces an inferred type by one known from elsewhere. Throws Error(invalid_argument) where the two
+  // exclude each other.
+  void declare(Value v, Type type);
+
+  const Node& node(Value v) const;  // valid until the next node is added
   const Type& type(Value v) const;
   DType dtype(Value v) const { return type(v).dtype; }
   bool is_ranked(Value v) const { return type(v).is_ranked(); }

@@ -152,7 +152,7 @@ Dim floordiv_by_constant(const Dim& a, int64_t b) {
   if (b < 0) return floordiv(-a, -b);
   Split split = split_terms(a, b);
   const int64_t addend = DimAccess::addend(a);
-  const Dim whole = DimAccess::make(floor_quotient(addend, b), std::move(split.quotient));
+  Dim whole = DimAccess::make(floor_quotient(addend, b), std::move(split.quotient));
   if (split.rest.empty()) return whole;
   return whole + floordiv_rest(std::move(split.rest), floor_remainder(addend, b), b);
 }
@@ -171,7 +171,7 @@ Dim mod_by_constant(const Dim& a, int64_t b) {
     return common * mod(DimAccess::make(addend / common, divided(std::move(terms), common)), b / common) +
            addend % common;
   }
-  const Dim reduced = DimAccess::make(addend, std::move(terms));
+  Dim reduced = DimAccess::make(addend, std::move(terms));
   if (reduced.low() >= 0 && reduced.high() < b) return reduced;
   return make_call(DimKind::mod, {reduced, b});
 }

@@ -73,6 +73,8 @@ TEST(Dim, RemaindersSimplifyWhenProven) {
   EXPECT_EQ(mod(3 * n + 5, 2), mod(n + 1, 2));
   EXPECT_EQ(mod(4 * n + 3, 8), 4 * mod(n, 2) + 3);
   EXPECT_EQ(mod(k, 65), k);
+  EXPECT_EQ(mod(-n, 2), mod(n, 2));
+  EXPECT_EQ(mod(n, -m), -mod(-n, m));
   EXPECT_EQ(mod(n * m, m), Dim(0));
   EXPECT_EQ(mod(n, n + 1), n);
   EXPECT_FALSE(mod(n, 2).is_constant());

@@ -104,6 +104,24 @@ const Type& GraphBuilder::type(Value v) const {
   return state_->graph.type(v);
 }
 
+void GraphBuilder::declare(Value v, Type declared) {
+  const Type& inferred = type(v);
+  if (!may_be(declared, inferred))
+    throw Error({.code = ErrorCode::invalid_argument,
+                 .object = "declared type of node",
+                 .name = fmt::format("{} ({})", v.node, to_string(node(v).op)),
+                 .expected = to_string(inferred),
+                 .observed = to_string(declared)});
+  state_->collect_symbols(declared);
+  state_->graph.nodes_[static_cast<size_t>(v.node)].types[static_cast<size_t>(v.output)] =
+      std::move(declared);
+}
+
+const Node& GraphBuilder::node(Value v) const {
+  (void)type(v);
+  return state_->graph.node(v);
+}
+
 const Dims& GraphBuilder::dims(Value v) const {
   const Type& t = type(v);
   if (!t.is_ranked())

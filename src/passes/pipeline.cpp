@@ -1,0 +1,47 @@
+#include "passes/pipeline.h"
+
+#include <array>
+
+#include "ingot/error.h"
+#include "ir/verify.h"
+#include "passes/remove_dead_code.h"
+
+namespace ingot {
+namespace {
+
+constexpr auto kPasses = std::to_array<Pass>({
+    {"remove_dead_code", remove_dead_code},
+});
+
+void check_names(const PipelineOptions& options) {
+  for (const std::string& name : options.disabled) {
+    if (std::ranges::find(kPasses, name, &Pass::name) != kPasses.end()) continue;
+    std::vector<std::string_view> known;
+    for (const Pass& p : kPasses) known.push_back(p.name);
+    throw Error({.code = ErrorCode::invalid_argument,
+                 .object = "pass",
+                 .name = name,
+                 .expected = fmt::format("one of {}", fmt::join(known, ", ")),
+                 .observed = "no pass of this name"});
+  }
+}
+
+}  // namespace
+
+std::span<const Pass> pipeline() { return kPasses; }
+
+Graph run_pipeline(Graph graph, const PipelineOptions& options) {
+  check_names(options);
+  for (const Pass& pass : kPasses) {
+    if (options.disabled.contains(pass.name)) continue;
+    auto start = std::chrono::steady_clock::now();
+    size_t before = graph.nodes().size();
+    graph = pass.run(graph);
+    auto time = std::chrono::steady_clock::now() - start;
+    if (options.verify_each) verify(graph);
+    if (options.after) options.after({pass.name, time, before, graph.nodes().size()}, graph);
+  }
+  return graph;
+}
+
+}  // namespace ingot
