@@ -4,12 +4,19 @@
 
 #include "ingot/error.h"
 #include "ir/verify.h"
+#include "passes/canonicalise.h"
+#include "passes/fold_constants.h"
+#include "passes/merge_duplicates.h"
 #include "passes/remove_dead_code.h"
 
 namespace ingot {
 namespace {
 
 constexpr auto kPasses = std::to_array<Pass>({
+    {"fold_constants", fold_constants},
+    {"canonicalise", canonicalise},
+    {"merge_duplicates", merge_duplicates},
+    // Last, since each pass before it leaves nodes that nothing reads.
     {"remove_dead_code", remove_dead_code},
 });
 
