@@ -65,8 +65,10 @@ Result simplify_concat(Rewriter& r, const Node& node, Operands in) {
   std::vector<Value> parts;
   for (Value v : in) {
     bool nested = r.is(v, Op::Concat) && r.producer(v).as<ConcatAttrs>().axis == axis;
-    if (!nested) parts.push_back(v);
-    else parts.insert(parts.end(), r.producer(v).operands.begin(), r.producer(v).operands.end());
+    if (!nested)
+      parts.push_back(v);
+    else
+      parts.insert(parts.end(), r.producer(v).operands.begin(), r.producer(v).operands.end());
   }
   if (parts.size() == in.size()) return std::nullopt;
   return same(r.g().concat(parts, {.axis = axis}));

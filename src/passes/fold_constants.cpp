@@ -30,7 +30,8 @@ std::optional<size_t> output_bytes(const Node& node) {
 
 bool worth_folding(const Node& node, size_t operand_bytes) {
   auto bytes = output_bytes(node);
-  // A data-dependent result, such as nonzero of a constant, is bounded by its operands in all ops that have one.
+  // A data-dependent result, such as nonzero of a constant, is bounded by its operands in all ops that have
+  // one.
   if (!bytes) return operand_bytes <= kAlways;
   return *bytes <= kAlways || (*bytes <= operand_bytes && *bytes <= kNever);
 }
@@ -53,21 +54,25 @@ std::optional<std::vector<Value>> fold_node(Rewriter& r, const Node& node, std::
   }
   if (!worth_folding(node, bytes)) return std::nullopt;
   std::vector<Value> out;
-  for (const Datum& datum : reference::evaluate_node(node, data)) out.push_back(r.g().constant(datum.tensor()));
+  for (const Datum& datum : reference::evaluate_node(node, data))
+    out.push_back(r.g().constant(datum.tensor()));
   return out;
 }
 
-// The rule of the node runs when it is added, and shape arithmetic with it; a node whose content is then known is left
-// dead behind its constant.
-std::optional<std::vector<Value>> fold_known_values(Rewriter& r, const Node& node, std::span<const Value> operands) {
+// The rule of the node runs when it is added, and shape arithmetic with it; a node whose content is then
+// known is left dead behind its constant.
+std::optional<std::vector<Value>> fold_known_values(Rewriter& r, const Node& node,
+                                                    std::span<const Value> operands) {
   const OpInfo& info = op_info(node.op);
-  if (info.is(Control) || info.is(Source) || node.types.size() != 1 || !node.types[0].is_ranked()) return std::nullopt;
+  if (info.is(Control) || info.is(Source) || node.types.size() != 1 || !node.types[0].is_ranked())
+    return std::nullopt;
   if (node.types[0].dtype != DType::i64 || node.types[0].dims->size() > 1) return std::nullopt;
   Value v = r.g().add(node.attrs, std::vector<Value>(operands.begin(), operands.end()))[0];
   auto known = r.g().known_values(v);
   if (!known || !std::ranges::all_of(*known, &Dim::is_constant)) return std::vector<Value>{v};
   Shape shape;
-  for (const Dim& d : r.g().dims(v)) shape.push_back(d.is_constant() ? d.constant() : static_cast<int64_t>(known->size()));
+  for (const Dim& d : r.g().dims(v))
+    shape.push_back(d.is_constant() ? d.constant() : static_cast<int64_t>(known->size()));
   std::vector<int64_t> values;
   for (const Dim& d : *known) values.push_back(d.constant());
   return std::vector<Value>{r.g().constant(Tensor::of(std::move(shape), values))};

@@ -32,10 +32,11 @@ TEST(FoldConstantsTest, FollowsShapesThroughArithmetic) {
 }
 
 TEST(CanonicaliseTest, DropsTransposesThatCancel) {
-  EXPECT_EQ(after(canonicalise,
-                  "%0 = input \"x\" : f32[2, 3]\n%1 = transpose(%0)\n%2 = transpose(%1) {permutation = [1, 0]}\n"
-                  "%3 = exp(%2)\noutput \"y\" = %3\n"),
-            graph("  %0 = input \"x\" : f32[2, 3]\n  %1 = exp(%0) : f32[2, 3]\n  output \"y\" = %1\n"));
+  EXPECT_EQ(
+      after(canonicalise,
+            "%0 = input \"x\" : f32[2, 3]\n%1 = transpose(%0)\n%2 = transpose(%1) {permutation = [1, 0]}\n"
+            "%3 = exp(%2)\noutput \"y\" = %3\n"),
+      graph("  %0 = input \"x\" : f32[2, 3]\n  %1 = exp(%0) : f32[2, 3]\n  output \"y\" = %1\n"));
 }
 
 TEST(CanonicaliseTest, MergesReshapes) {
@@ -47,23 +48,26 @@ TEST(CanonicaliseTest, MergesReshapes) {
 }
 
 TEST(CanonicaliseTest, PutsConstantsSecond) {
-  EXPECT_EQ(after(canonicalise,
-                  "%0 = input \"x\" : f32[2]\n%1 = constant f32[] [3]\n%2 = add(%1, %0)\noutput \"y\" = %2\n"),
-            graph("  %0 = input \"x\" : f32[2]\n  %1 = constant f32[] [3]\n  %2 = add(%0, %1) : f32[2]\n"
-                  "  output \"y\" = %2\n"));
+  EXPECT_EQ(
+      after(canonicalise,
+            "%0 = input \"x\" : f32[2]\n%1 = constant f32[] [3]\n%2 = add(%1, %0)\noutput \"y\" = %2\n"),
+      graph("  %0 = input \"x\" : f32[2]\n  %1 = constant f32[] [3]\n  %2 = add(%0, %1) : f32[2]\n"
+            "  output \"y\" = %2\n"));
 }
 
 TEST(CanonicaliseTest, KeepsAddingZeroSinceItChangesNegativeZero) {
   const std::string text = graph(
-      "  %0 = input \"x\" : f32[2]\n  %1 = constant f32[] [0]\n  %2 = add(%0, %1) : f32[2]\n  output \"y\" = %2\n");
+      "  %0 = input \"x\" : f32[2]\n  %1 = constant f32[] [0]\n  %2 = add(%0, %1) : f32[2]\n  output \"y\" = "
+      "%2\n");
   EXPECT_EQ(print(canonicalise(parse_graph(text))), text);
 }
 
 TEST(MergeDuplicatesTest, ComputesEqualNodesOnce) {
-  EXPECT_EQ(after(merge_duplicates,
-                  "%0 = input \"x\" : f32[2]\n%1 = exp(%0)\n%2 = exp(%0)\n%3 = add(%1, %2)\noutput \"y\" = %3\n"),
-            graph("  %0 = input \"x\" : f32[2]\n  %1 = exp(%0) : f32[2]\n  %2 = add(%1, %1) : f32[2]\n"
-                  "  output \"y\" = %2\n"));
+  EXPECT_EQ(
+      after(merge_duplicates,
+            "%0 = input \"x\" : f32[2]\n%1 = exp(%0)\n%2 = exp(%0)\n%3 = add(%1, %2)\noutput \"y\" = %3\n"),
+      graph("  %0 = input \"x\" : f32[2]\n  %1 = exp(%0) : f32[2]\n  %2 = add(%1, %1) : f32[2]\n"
+            "  output \"y\" = %2\n"));
 }
 
 TEST(PipelineTest, SkipsAPassByName) {
@@ -78,7 +82,8 @@ TEST(PipelineTest, NamesThePassesWhenOneIsUnknown) {
     (void)run_pipeline(g, {.disabled = {"fold"}});
     FAIL();
   } catch (const Error& e) {
-    EXPECT_NE(std::string(e.what()).find("one of fold_constants, canonicalise"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("one of fold_constants, canonicalise"), std::string::npos)
+        << e.what();
   }
 }
 

@@ -28,16 +28,18 @@ std::string key_of(const Node& node, std::span<const Value> operands) {
 Graph merge_duplicates(const Graph& graph) {
   // Each subgraph is a graph of its own, with its own values.
   std::map<const Graph*, std::unordered_map<std::string, std::vector<Value>>> seen;
-  return rewrite(graph, [&](Rewriter& r, const Node& node, std::span<const Value> operands) -> std::optional<std::vector<Value>> {
-    std::string key = key_of(node, operands);
-    if (key.empty()) return std::nullopt;
-    auto& known = seen[&r.old()];
-    if (auto found = known.find(key); found != known.end()) return found->second;
-    auto results = r.g().add(node.attrs, std::vector<Value>(operands.begin(), operands.end()), {},
-                             static_cast<int>(node.types.size()));
-    known.emplace(std::move(key), results);
-    return results;
-  });
+  return rewrite(graph,
+                 [&](Rewriter& r, const Node& node,
+                     std::span<const Value> operands) -> std::optional<std::vector<Value>> {
+                   std::string key = key_of(node, operands);
+                   if (key.empty()) return std::nullopt;
+                   auto& known = seen[&r.old()];
+                   if (auto found = known.find(key); found != known.end()) return found->second;
+                   auto results = r.g().add(node.attrs, std::vector<Value>(operands.begin(), operands.end()),
+                                            {}, static_cast<int>(node.types.size()));
+                   known.emplace(std::move(key), results);
+                   return results;
+                 });
 }
 
 }  // namespace ingot

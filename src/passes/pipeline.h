@@ -28,10 +28,10 @@ struct PassTime {
 };
 
 struct PipelineOptions {
-  std::set<std::string, std::less<>> disabled;  // names of passes to skip
-  bool verify_each = false;                     // run the verifier after each pass
+  std::set<std::string, std::less<>> disabled = {};  // names of passes to skip
+  bool verify_each = false;                          // run the verifier after each pass
   // Called after each pass that ran; may throw to stop.
-  std::function<void(const PassTime&, const Graph&)> after;
+  std::function<void(const PassTime&, const Graph&)> after = {};
 };
 
 // Throws Error(invalid_argument) for a disabled pass that does not exist, naming those that do.
