@@ -155,6 +155,25 @@ class INGOT_API GraphBuilder {
   // As many parts as wanted, of the given sizes, or equal ones where `sizes` is none.
   std::vector<Value> split(Value x, Value sizes, int parts, SplitAttrs attrs = {});
 
+  // Control flow. A body is a graph of its own; its last inputs receive `captures`, the outer values it
+  // reads. Types of results cover every path: a size that differs becomes a fresh symbol, a rank that differs
+  // an unknown rank.
+  //
+  // Runs one of two branches, which have equally many outputs. `condition`: bool of one element.
+  std::vector<Value> if_else(Value condition, GraphPtr then_branch, GraphPtr else_branch,
+                             const std::vector<Value>& captures = {});
+  // Runs the body while `condition` (none: true) holds, at most `max_trip` times (i64; none: no limit).
+  // Body inputs: iteration i64[], condition bool[], states, captures. Its outputs: condition, states, and
+  // values of which each run gives one slice. Results: the last states, then the slices stacked along a new
+  // first axis.
+  std::vector<Value> loop(Value max_trip, Value condition, const std::vector<Value>& states, GraphPtr body,
+                          const std::vector<Value>& captures = {});
+  // Runs the body once per slice of `inputs`. Body inputs: states, slices, captures. Its outputs: states, and
+  // values stacked as in loop(). The axes and directions in `attrs` are one per input or output, or none:
+  // axis 0, forwards. The counts in `attrs` are set here.
+  std::vector<Value> scan(const std::vector<Value>& states, const std::vector<Value>& inputs, GraphPtr body,
+                          const std::vector<Value>& captures = {}, ScanAttrs attrs = {});
+
   // The general form. `output_count` is needed only where the node decides how many outputs it has.
   std::vector<Value> add(Attrs attrs, std::vector<Value> operands, std::vector<GraphPtr> subgraphs = {},
                          int output_count = -1);

@@ -72,6 +72,7 @@ Kernel find_kernel(Op op) {
   static const KernelTable table = [] {
     KernelTable t;
     add_contraction_kernels(t);
+    add_control_kernels(t);
     add_convolution_kernels(t);
     add_indexing_kernels(t);
     add_movement_kernels(t);

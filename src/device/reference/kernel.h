@@ -58,6 +58,7 @@ Kernel find_kernel(Op op);
 
 // One per file of kernels.
 void add_contraction_kernels(KernelTable& table);
+void add_control_kernels(KernelTable& table);
 void add_convolution_kernels(KernelTable& table);
 void add_indexing_kernels(KernelTable& table);
 void add_movement_kernels(KernelTable& table);

@@ -58,28 +58,43 @@ Graph OnnxGraphImporter::import_main(const OnnxGraph& graph) {
     if (!scope_.contains(v.name))
       define(v.name, builder_->input(std::string(v.name), type_from_onnx(v.type, v.name, *builder_)));
   import_nodes(graph.nodes);
-  declare_outputs(graph);
+  std::vector<Value> results = results_of(graph);
+  for (size_t i = 0; i < results.size(); ++i)
+    builder_->output(std::string(graph.outputs[i].name), results[i]);
   return std::move(*builder_).finish();
 }
 
-GraphPtr OnnxGraphImporter::import_body(const OnnxGraph& graph, const std::vector<Type>& inputs,
-                                        const std::vector<std::string>& captured) {
+GraphPtr OnnxGraphImporter::import_body(const OnnxGraph& graph, const OnnxBodyEntry& enter,
+                                        const OnnxBodyExit& leave,
+                                        const std::vector<std::string>& captured) const {
   OnnxGraphImporter inner(model_, opsets_, attributes_, depth_ + 1);
   inner.owned_ = std::make_unique<GraphBuilder>(std::string(graph.name));
   inner.builder_ = inner.owned_.get();
-  for (size_t i = 0; i < inputs.size(); ++i)
-    inner.define(graph.inputs[i].name, inner.builder_->input(std::string(graph.inputs[i].name), inputs[i]));
-  for (const std::string& name : captured) {
-    Value outer = lookup(name);
-    // A captured constant is a constant inside too, so that shape arithmetic sees it.
-    auto constant = builder_->constant_value(outer);
-    inner.define(name, inner.builder_->input("outer." + name, builder_->type(outer)));
-    if (constant) inner.scope_[name] = inner.builder_->constant(*constant);
-  }
+  std::vector<Value> own = enter(*inner.builder_);
+  if (own.size() != graph.inputs.size())
+    fail(std::string(graph.name), fmt::format("a body of {} inputs", own.size()),
+         fmt::format("{}", graph.inputs.size()));
+  for (size_t i = 0; i < own.size(); ++i) inner.define(graph.inputs[i].name, own[i]);
+  for (const std::string& name : captured)
+    inner.scope_.emplace(name, inner.builder_->input("outer." + name, builder_->type(lookup(name))));
+  bring_constants_in(graph, inner);
   inner.import_constants(graph);
   inner.import_nodes(graph.nodes);
-  inner.declare_outputs(graph);
+  leave(*inner.builder_, inner.results_of(graph));
   return std::make_shared<const Graph>(std::move(*inner.builder_).finish());
+}
+
+// What a body reads from outside and is no captured operand: see OnnxNodeContext::captures().
+void OnnxGraphImporter::bring_constants_in(const OnnxGraph& graph, OnnxGraphImporter& inner) const {
+  std::set<std::string> names;
+  collect_outer_names(graph, names);
+  for (const std::string& name : names) {
+    if (inner.scope_.contains(name)) continue;
+    Value outer = lookup(name);
+    auto constant = builder_->constant_value(outer);
+    if (constant || outer.is_none())
+      inner.scope_[name] = constant ? inner.builder_->constant(*constant) : Value();
+  }
 }
 
 Value OnnxGraphImporter::lookup(std::string_view name) const {
@@ -102,6 +117,7 @@ void OnnxGraphImporter::define(std::string_view name, Value value) {
 
 void OnnxGraphImporter::import_constants(const OnnxGraph& graph) {
   for (const OnnxTensor& t : graph.initializers) {
+    if (scope_.contains(t.name)) continue;  // the default of an input that has a value
     builder_->set_origin(std::string(t.name));
     define(t.name, builder_->constant(tensor_from_onnx(t, model_.source)));
   }
@@ -166,8 +182,10 @@ std::vector<Value> OnnxGraphImporter::call_function(const OnnxNode& node, const 
   return results;
 }
 
-void OnnxGraphImporter::declare_outputs(const OnnxGraph& graph) {
-  for (const OnnxValueInfo& v : graph.outputs) builder_->output(std::string(v.name), lookup(v.name));
+std::vector<Value> OnnxGraphImporter::results_of(const OnnxGraph& graph) const {
+  std::vector<Value> results;
+  for (const OnnxValueInfo& v : graph.outputs) results.push_back(lookup(v.name));
+  return results;
 }
 
 }  // namespace ingot

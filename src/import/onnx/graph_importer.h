@@ -24,8 +24,8 @@ class OnnxGraphImporter {
   // The main graph: inputs without an initializer become inputs.
   Graph import_main(const OnnxGraph& graph);
   // A body: see OnnxNodeContext::body().
-  GraphPtr import_body(const OnnxGraph& graph, const std::vector<Type>& inputs,
-                       const std::vector<std::string>& captured);
+  GraphPtr import_body(const OnnxGraph& graph, const OnnxBodyEntry& enter, const OnnxBodyExit& leave,
+                       const std::vector<std::string>& captured) const;
 
   GraphBuilder& builder() { return *builder_; }
   const OnnxModelContext& model() const { return model_; }
@@ -38,7 +38,8 @@ class OnnxGraphImporter {
   void import_nodes(const std::vector<OnnxNode>& nodes);
   void import_node(const OnnxNode& node);
   std::vector<Value> call_function(const OnnxNode& node, const OnnxFunction& function);
-  void declare_outputs(const OnnxGraph& graph);
+  std::vector<Value> results_of(const OnnxGraph& graph) const;
+  void bring_constants_in(const OnnxGraph& graph, OnnxGraphImporter& inner) const;
   void define(std::string_view name, Value value);
 
   const OnnxModelContext& model_;

@@ -130,7 +130,12 @@ const OnnxGraph& OnnxNodeContext::graph_attr(std::string_view name) const {
 std::vector<std::string> OnnxNodeContext::captures(std::initializer_list<const OnnxGraph*> bodies) const {
   std::set<std::string> names;
   for (const OnnxGraph* body : bodies) collect_outer_names(*body, names);
-  return {names.begin(), names.end()};
+  std::vector<std::string> out;
+  for (const std::string& name : names) {
+    Value v = graph_.lookup(name);
+    if (!v.is_none() && !g().constant_value(v)) out.push_back(name);
+  }
+  return out;
 }
 
 std::vector<Value> OnnxNodeContext::values_of(const std::vector<std::string>& names) const {
@@ -144,7 +149,21 @@ GraphPtr OnnxNodeContext::body(const OnnxGraph& graph, const std::vector<Type>& 
   if (inputs.size() != graph.inputs.size())
     fail_invalid(fmt::format("a body '{}' of {} inputs", graph.name, inputs.size()),
                  fmt::format("{}", graph.inputs.size()));
-  return graph_.import_body(graph, inputs, captured);
+  auto enter = [&](GraphBuilder& inner) {
+    std::vector<Value> values;
+    for (size_t i = 0; i < inputs.size(); ++i)
+      values.push_back(inner.input(std::string(graph.inputs[i].name), inputs[i]));
+    return values;
+  };
+  auto leave = [&](GraphBuilder& inner, const std::vector<Value>& results) {
+    for (size_t i = 0; i < results.size(); ++i) inner.output(std::string(graph.outputs[i].name), results[i]);
+  };
+  return body(graph, enter, leave, captured);
+}
+
+GraphPtr OnnxNodeContext::body(const OnnxGraph& graph, const OnnxBodyEntry& enter, const OnnxBodyExit& leave,
+                               const std::vector<std::string>& captured) const {
+  return graph_.import_body(graph, enter, leave, captured);
 }
 
 std::string OnnxNodeContext::describe() const {

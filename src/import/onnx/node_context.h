@@ -16,6 +16,9 @@ class OnnxGraphImporter;
 // Attribute values of a function call, for attributes inside the function that refer to them.
 using OnnxAttributeScope = std::map<std::string_view, const OnnxAttribute*>;
 
+using OnnxBodyEntry = std::function<std::vector<Value>(GraphBuilder&)>;
+using OnnxBodyExit = std::function<void(GraphBuilder&, const std::vector<Value>&)>;
+
 // One node while it is imported: what an importer function sees. Every failure names the node, its op, domain
 // and opset.
 class OnnxNodeContext {
@@ -76,11 +79,17 @@ class OnnxNodeContext {
     fail_spelling(name, text, known);
   }
 
-  // Subgraphs. The names a body reads from outside, in order, each once; they become its last inputs.
+  // Subgraphs. The names bodies read from outside, in order, each once; they become the last inputs of each
+  // body. Constants are repeated inside the bodies instead, and missing optional inputs are missing inside as
+  // well.
   std::vector<std::string> captures(std::initializer_list<const OnnxGraph*> bodies) const;
   std::vector<Value> values_of(const std::vector<std::string>& names) const;
   // Imports a body. Its own inputs have the given types, which stand instead of those it declares.
   GraphPtr body(const OnnxGraph& graph, const std::vector<Type>& inputs,
+                const std::vector<std::string>& captured) const;
+  // The same where the body's own inputs and outputs are not those of the new graph: `enter` declares inputs
+  // and gives what the body's inputs stand for, `leave` receives the body's results and declares outputs.
+  GraphPtr body(const OnnxGraph& graph, const OnnxBodyEntry& enter, const OnnxBodyExit& leave,
                 const std::vector<std::string>& captured) const;
 
   // "This model is valid, we cannot run it": unsupported.

@@ -6,6 +6,7 @@ const OnnxOpTable& onnx_op_table() {
   static const OnnxOpTable table = [] {
     OnnxOpTable t;
     add_onnx_contraction(t);
+    add_onnx_control_flow(t);
     add_onnx_indexing(t);
     add_onnx_movement(t);
     add_onnx_pointwise(t);

@@ -29,10 +29,11 @@ using OnnxOpTable = std::map<OnnxOpKey, OnnxOpEntry>;
 const OnnxOpTable& onnx_op_table();
 
 // One per file of importer functions.
+void add_onnx_contraction(OnnxOpTable& table);
+void add_onnx_control_flow(OnnxOpTable& table);
 void add_onnx_indexing(OnnxOpTable& table);
 void add_onnx_movement(OnnxOpTable& table);
 void add_onnx_pointwise(OnnxOpTable& table);
-void add_onnx_contraction(OnnxOpTable& table);
 void add_onnx_reduce(OnnxOpTable& table);
 void add_onnx_window(OnnxOpTable& table);
 
