@@ -29,24 +29,28 @@ std::optional<Dim> position(const Dim& at, const Dim& size, const Dim& low, cons
   return std::nullopt;
 }
 
-// How many positions lie between start and end.
+// Where a walk backwards starts; -1, before the first element, on an empty axis.
+std::optional<Dim> backward_start(const Dim& at, const Dim& size) {
+  return at == Dim(-1) ? size - 1 : position(at, size, min(size - 1, 0), size - 1);
+}
+
+// How many elements a slice takes. Where `start` is not negative it needs no upper bound: nothing is less
+// than 0.
 std::optional<Dim> slice_size(const Dim& size, const Dim& start, const Dim& end, int64_t step) {
-  // With a start below zero or a large one, `max` below makes up for the bound that is left out here.
-  Dim last = step > 0 ? size : size - 1;
-  auto from = step > 0 && start.low() >= 0 && start.high() < Dim::kMax ? std::optional(start)
-                                                                       : position(start, size, 0, last);
-  auto to = position(end, size, step > 0 ? 0 : -1, last);
+  bool bounded = start.low() >= 0 && start.high() < Dim::kMax;
+  auto from = step < 0 ? backward_start(start, size) : bounded ? start : position(start, size, 0, size);
+  auto to = position(end, size, step > 0 ? 0 : -1, step > 0 ? size : size - 1);
   if (!from || !to) return std::nullopt;
-  if (step > 0) return max(ceildiv(*to - *from, step), 0);
-  if (step <= -Dim::kMax) return min(max(*from - *to, 0), 1);
-  return max(ceildiv(*from - *to, -step), 0);
+  Dim span = step > 0 ? *to - *from : *from - *to;
+  return max(ceildiv(span, std::abs(step)), 0);
 }
 
 Dim slice_size_or_fresh(const Inference& c, const Dim& size, const std::optional<std::vector<Dim>>& starts,
                         const std::optional<std::vector<Dim>>& ends,
                         const std::optional<std::vector<Dim>>& steps, size_t i) {
   if (!starts || !ends || !steps || !(*steps)[i].is_constant()) return c.fresh("slice");
-  auto known = slice_size(size, (*starts)[i], (*ends)[i], std::min((*steps)[i].constant(), Dim::kMax));
+  auto known =
+      slice_size(size, (*starts)[i], (*ends)[i], std::clamp((*steps)[i].constant(), -Dim::kMax, Dim::kMax));
   return known ? *known : c.fresh("slice");
 }
 

@@ -1,5 +1,7 @@
 #include "ir/shape_values.h"
 
+#include "ir/shape_values_movement.h"
+
 namespace ingot {
 namespace {
 
@@ -82,7 +84,7 @@ Known shape_values(const Node& node, const std::vector<Type>& types, const std::
       result = elementwise(in[0], in[1], [](const Dim& a, const Dim& b) { return Maybe(min(a, b)); });
       break;
     case Op::Div: result = elementwise(in[0], in[1], quotient); break;
-    default: break;
+    default: result = moved_shape_values(node, types, in); break;
   }
   if (result && result->size() > kMaxValues) return std::nullopt;
   return result;
