@@ -13,12 +13,14 @@ namespace ingot {
 class ByteSink {
  public:
   virtual ~ByteSink() = default;
+  virtual void reserve(uint64_t /*size*/) {}  // how much will be written in all
   virtual void append(std::span<const std::byte> bytes) = 0;
   virtual void write_at(uint64_t offset, std::span<const std::byte> bytes) = 0;
 };
 
 class MemorySink : public ByteSink {
  public:
+  void reserve(uint64_t size) override { bytes_.reserve(size); }
   void append(std::span<const std::byte> bytes) override;
   void write_at(uint64_t offset, std::span<const std::byte> bytes) override;
   std::vector<std::byte> take() { return std::move(bytes_); }

@@ -29,14 +29,14 @@ struct MissingWeights {
 };
 
 struct EngineContent {
-  Graph graph;
-  std::vector<Profile> profiles;
-  std::vector<std::string> targets;
-  std::string producer;  // set by the reader
+  Graph graph = {};
+  std::vector<Profile> profiles = {};
+  std::vector<std::string> targets = {};
+  std::string producer = {};  // set by the reader
   // Stripped engines: constants above kLargestInlineConstant read as zeros, and `missing` tells what they
   // should be. The graph then serves to look at, not to run.
   bool stripped = false;
-  std::vector<MissingWeights> missing;  // set by the reader
+  std::vector<MissingWeights> missing = {};  // set by the reader
 };
 
 // Reads an engine of which `owner` keeps the bytes alive; constants are views into them. Checks everything

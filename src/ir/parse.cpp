@@ -26,9 +26,10 @@ class Parser {
     return std::move(*g_).finish();
   }
 
-  Type type() {
-    if (lexer_.accept("sequence<")) return closed(Type::sequence(type()));
-    if (lexer_.accept("optional<")) return closed(Type::optional(type()));
+  Type type(int depth = 0) {
+    if (depth > kMaxDepth) lexer_.fail("types nested at most 64 deep");
+    if (lexer_.accept("sequence<")) return closed(Type::sequence(type(depth + 1)));
+    if (lexer_.accept("optional<")) return closed(Type::optional(type(depth + 1)));
     DType dtype = element_type();
     lexer_.expect("[");
     if (lexer_.accept("*")) {
