@@ -6,6 +6,7 @@
 
 #include "base/mapped_file.h"
 #include "import/onnx/model_context.h"
+#include "tensor_io/tensor_file.h"
 
 namespace ingot::conformance {
 namespace fs = std::filesystem;
@@ -17,33 +18,6 @@ void read_tolerances(Case& test) {
   auto json = nlohmann::json::parse(file);
   test.rtol = json.value("rtol", test.rtol);
   test.atol = json.value("atol", test.atol);
-}
-
-Tensor read_tensor(const OnnxTensor& tensor, const fs::path& path, std::shared_ptr<const void> owner) {
-  return tensor_from_onnx(tensor, {path.string(), std::move(owner), nullptr}).aligned();
-}
-
-Datum read_sequence(const OnnxValue& value, const fs::path& path, const std::shared_ptr<const void>& owner) {
-  Sequence out;
-  for (const OnnxTensor& t : value.tensors) out.push_back(read_tensor(t, path, owner));
-  return out;
-}
-
-Datum read_datum(const fs::path& path, const Type& type) {
-  if (fs::file_size(path) == 0) return type.kind == Type::Kind::sequence ? Datum(Sequence{}) : Datum();
-  auto file = MappedFile::open(path.string());
-  switch (type.kind) {
-    case Type::Kind::tensor: return read_tensor(parse_onnx_tensor(file->bytes(), path.string()), path, file);
-    case Type::Kind::sequence:
-      return read_sequence(parse_onnx_sequence(file->bytes(), path.string()), path, file);
-    case Type::Kind::optional: {
-      OnnxValue value = parse_onnx_optional(file->bytes(), path.string());
-      if (!value.tensors.empty()) return read_tensor(value.tensors[0], path, file);
-      if (!value.values.empty()) return read_sequence(value.values[0], path, file);
-      return Datum();
-    }
-  }
-  return Datum();
 }
 
 // Files follow the inputs the model declares; those that are initializers may have files too and are skipped.
@@ -60,8 +34,8 @@ DataSet read_data_set(const fs::path& folder, const OnnxModel& model, const Grap
   const auto& index = files > real.size() ? all : real;
   DataSet set;
   for (const Port& p : graph.inputs())
-    set.inputs.push_back(
-        read_datum(folder / fmt::format("input_{}.pb", index.at(p.name)), graph.type(p.value)));
+    set.inputs.push_back(read_onnx_datum((folder / fmt::format("input_{}.pb", index.at(p.name))).string(),
+                                         graph.type(p.value)));
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
     fs::path path = folder / fmt::format("output_{}.pb", i);
     if (!fs::exists(path)) {
@@ -69,7 +43,8 @@ DataSet read_data_set(const fs::path& folder, const OnnxModel& model, const Grap
       continue;
     }
     GraphBuilder scratch;
-    set.outputs.push_back(read_datum(path, type_from_onnx(model.graph.outputs[i].type, "output", scratch)));
+    set.outputs.push_back(
+        read_onnx_datum(path.string(), type_from_onnx(model.graph.outputs[i].type, "output", scratch)));
   }
   return set;
 }
