@@ -38,6 +38,7 @@ enum class RoiCoordinates : uint8_t { half_pixel, output_half_pixel };
 enum class Direction : uint8_t { forward, reverse, bidirectional };
 enum class RoundMode : uint8_t { up, down, nearest };
 enum class LinearAttentionRule : uint8_t { linear, gated, delta, gated_delta };
+enum class AttentionScores : uint8_t { raw, capped, masked, weights };  // stages of the scores, in order
 enum class CaseAction : uint8_t { none, lower, upper };
 enum class TfIdfMode : uint8_t { tf, idf, tfidf };
 
@@ -53,11 +54,11 @@ enum class Op : uint16_t {
 #define INT(name, value) int64_t name = value;
 #define REAL(name, value) double name = value;
 #define FLAG(name, value) bool name = value;
-#define TEXT(name) std::string name;
+#define TEXT(name) std::string name = {};
 #define DTYPE(name, value) DType name = DType::value;
-#define INTS(name) std::vector<int64_t> name;
-#define REALS(name) std::vector<double> name;
-#define TEXTS(name) std::vector<std::string> name;
+#define INTS(name) std::vector<int64_t> name = {};
+#define REALS(name) std::vector<double> name = {};
+#define TEXTS(name) std::vector<std::string> name = {};
 #define ENUM(type, name, value) type name = type::value;
 #define DATA(name) Tensor name;
 #define OP(Name, text, operands, outputs, attributes, rule, traits) \

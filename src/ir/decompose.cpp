@@ -26,7 +26,24 @@ bool becomes_constant(const Datum& datum) {
 
 Decomposition find_decomposition(Op op) {
   static const std::map<Op, Decomposition> table = {
+      {Op::Attention, decompose_attention},
+      {Op::BatchNorm, decompose_batch_norm},
+      {Op::CausalConv, decompose_causal_conv},
+      {Op::Einsum, decompose_einsum},
       {Op::Gemm, decompose_gemm},
+      {Op::GroupNorm, decompose_group_norm},
+      {Op::Gru, decompose_gru},
+      {Op::InstanceNorm, decompose_instance_norm},
+      {Op::LayerNorm, decompose_layer_norm},
+      {Op::LinearAttention, decompose_linear_attention},
+      {Op::LogSoftmax, decompose_log_softmax},
+      {Op::LpNorm, decompose_lp_norm},
+      {Op::Lrn, decompose_lrn},
+      {Op::Lstm, decompose_lstm},
+      {Op::RmsNorm, decompose_rms_norm},
+      {Op::Rnn, decompose_rnn},
+      {Op::RotaryEmbedding, decompose_rotary_embedding},
+      {Op::Softmax, decompose_softmax},
   };
   auto found = table.find(op);
   return found == table.end() ? nullptr : found->second;

@@ -7,7 +7,24 @@ namespace ingot {
 
 #define DECOMPOSITION(name) \
   std::vector<Value> name(GraphBuilder& g, const Node& node, std::span<const Value> operands);
+DECOMPOSITION(decompose_attention)
+DECOMPOSITION(decompose_batch_norm)
+DECOMPOSITION(decompose_causal_conv)
+DECOMPOSITION(decompose_einsum)
 DECOMPOSITION(decompose_gemm)
+DECOMPOSITION(decompose_group_norm)
+DECOMPOSITION(decompose_gru)
+DECOMPOSITION(decompose_instance_norm)
+DECOMPOSITION(decompose_layer_norm)
+DECOMPOSITION(decompose_log_softmax)
+DECOMPOSITION(decompose_lp_norm)
+DECOMPOSITION(decompose_lrn)
+DECOMPOSITION(decompose_linear_attention)
+DECOMPOSITION(decompose_lstm)
+DECOMPOSITION(decompose_rms_norm)
+DECOMPOSITION(decompose_rnn)
+DECOMPOSITION(decompose_rotary_embedding)
+DECOMPOSITION(decompose_softmax)
 #undef DECOMPOSITION
 
 }  // namespace ingot

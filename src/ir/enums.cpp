@@ -29,6 +29,7 @@ NAMES(RoiCoordinates, "half_pixel", "output_half_pixel")
 NAMES(Direction, "forward", "reverse", "bidirectional")
 NAMES(RoundMode, "up", "down", "nearest")
 NAMES(LinearAttentionRule, "linear", "gated", "delta", "gated_delta")
+NAMES(AttentionScores, "raw", "capped", "masked", "weights")
 NAMES(CaseAction, "none", "lower", "upper")
 NAMES(TfIdfMode, "tf", "idf", "tfidf")
 

@@ -1,3 +1,4 @@
+#include "ir/einsum.h"
 #include "ir/rules.h"
 
 namespace ingot::rules {
@@ -37,6 +38,31 @@ void gemm_type(Inference& c) {
   Dims out = {size(0, ta), size(1, 1 - tb)};
   if (c.has(2) && c.is_ranked(2) && (c.rank(2) > 2 || !broadcast(c.dims(2), out)))
     c.fail(2, "a shape that stretches to " + to_string(out), to_string(c.dims(2)));
+  c.set(0, c.dtype(0), std::move(out));
+}
+
+// Axes of one label are equal, or 1 and stretched.
+void einsum_type(Inference& c) {
+  if (c.operand_count() == 0) c.fail(-1, "at least one operand", "none");
+  for (size_t i = 1; i < c.operand_count(); ++i) c.require_same_dtype(0, i);
+  std::vector<size_t> ranks;
+  for (size_t i = 0; i < c.operand_count(); ++i) {
+    if (!c.is_ranked(i)) return c.set(0, Type::unranked(c.dtype(0)));
+    ranks.push_back(c.dims(i).size());
+  }
+  EinsumEquation equation = parse_einsum(c.attrs<EinsumAttrs>().equation, ranks);
+  std::map<int, Dim> sizes;
+  for (size_t i = 0; i < c.operand_count(); ++i)
+    for (size_t k = 0; k < ranks[i]; ++k) {
+      auto [at, is_new] = sizes.emplace(equation.inputs[i][k], c.dims(i)[k]);
+      auto merged = broadcast(at->second, c.dims(i)[k]);
+      if (!merged)
+        c.fail(static_cast<int>(i), "sizes that agree with the other axes of the same label",
+               to_string(c.dims(i)));
+      at->second = *merged;
+    }
+  Dims out;
+  for (int label : equation.output) out.push_back(sizes.at(label));
   c.set(0, c.dtype(0), std::move(out));
 }
 

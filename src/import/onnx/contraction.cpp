@@ -15,9 +15,14 @@ std::vector<Value> gemm(OnnxNodeContext& c) {
   return {c.g().gemm(c.in(0), c.in(1), c.optional(2), attrs)};
 }
 
+std::vector<Value> einsum(OnnxNodeContext& c) {
+  return {c.g().einsum(c.inputs(), {.equation = c.text_attr("equation", "")})};
+}
+
 }  // namespace
 
 void add_onnx_contraction(OnnxOpTable& t) {
+  t[{"", "Einsum"}] = {.import = einsum, .first_opset = 12};
   t[{"", "Gemm"}] = {.import = gemm};
   t[{"", "MatMul"}] = {.import = matmul};
 }

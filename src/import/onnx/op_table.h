@@ -33,7 +33,11 @@ void add_onnx_contraction(OnnxOpTable& table);
 void add_onnx_control_flow(OnnxOpTable& table);
 void add_onnx_indexing(OnnxOpTable& table);
 void add_onnx_movement(OnnxOpTable& table);
+void add_onnx_normalization(OnnxOpTable& table);
 void add_onnx_pointwise(OnnxOpTable& table);
+void add_onnx_recurrent(OnnxOpTable& table);
+void add_onnx_attention(OnnxOpTable& table);
+void add_onnx_contraction(OnnxOpTable& table);
 void add_onnx_reduce(OnnxOpTable& table);
 void add_onnx_window(OnnxOpTable& table);
 

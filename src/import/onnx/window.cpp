@@ -1,5 +1,7 @@
 #include "import/onnx/node_context.h"
 #include "import/onnx/op_table.h"
+#include "ir/decompose_tools.h"
+#include "ir/small_constants.h"
 
 // Convolution and pooling.
 namespace ingot {
@@ -86,6 +88,29 @@ std::vector<Value> lp_pool(OnnxNodeContext& c) {
   return {c.g().lp_pool(c.in(0), attrs)};
 }
 
+Value spatial_axes(OnnxNodeContext& c) {
+  std::vector<int64_t> axes;
+  for (int64_t i = 2; i < c.g().rank(c.in(0)); ++i) axes.push_back(i);
+  return int_list(c.g(), axes);
+}
+
+std::vector<Value> global_average_pool(OnnxNodeContext& c) {
+  return {c.g().reduce_mean(c.in(0), spatial_axes(c), {.keep_if_no_axes = true})};
+}
+
+std::vector<Value> global_max_pool(OnnxNodeContext& c) {
+  return {c.g().reduce_max(c.in(0), spatial_axes(c), {.keep_if_no_axes = true})};
+}
+
+std::vector<Value> global_lp_pool(OnnxNodeContext& c) {
+  GraphBuilder& g = c.g();
+  double p = norm_order(c);
+  Value x = widen(g, c.in(0));
+  Value powers = g.pow(g.abs(x), scalar_like(g, x, p));
+  Value sum = g.reduce_sum(powers, spatial_axes(c), {.keep_if_no_axes = true});
+  return {convert(g, g.pow(sum, scalar_like(g, x, 1 / p)), c.dtype(0))};
+}
+
 std::vector<Value> max_unpool(OnnxNodeContext& c) {
   MaxUnpoolAttrs attrs{
       .kernel = c.ints_attr("kernel_shape"), .strides = c.ints_attr("strides"), .pads = c.ints_attr("pads")};
@@ -105,6 +130,9 @@ void add_onnx_window(OnnxOpTable& t) {
   t[{"", "Conv"}] = {.import = conv};
   t[{"", "ConvTranspose"}] = {.import = conv_transpose};
   t[{"", "DeformConv"}] = {.import = deform_conv, .first_opset = 19, .limits = "two spatial axes"};
+  t[{"", "GlobalAveragePool"}] = {.import = global_average_pool};
+  t[{"", "GlobalLpPool"}] = {.import = global_lp_pool};
+  t[{"", "GlobalMaxPool"}] = {.import = global_max_pool};
   t[{"", "LpPool"}] = {.import = lp_pool};
   t[{"", "MaxPool"}] = {.import = max_pool};
   t[{"", "MaxRoiPool"}] = {.import = max_roi_pool};
