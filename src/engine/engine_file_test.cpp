@@ -64,6 +64,24 @@ TEST(EngineFile, KeepsEveryKindOfAttribute) {
   })");
 }
 
+TEST(EngineFile, KeepsSubgraphs) {
+  expect_round_trip(R"(graph "branches" {
+    symbol n in [1, 8]
+    %0 = input "b" : bool[]
+    %1 = input "x" : f32[n]
+    %2 = if(%0, %1) (graph "then" {
+      symbol n in [2, 3]
+      %0 = input "v" : f32[n]
+      %1 = relu(%0) : f32[n]
+      output "r" = %1
+    }, graph "else" {
+      %0 = input "v" : f32[m]
+      output "r" = %0
+    }) : f32[n]
+    output "y" = %2
+  })");
+}
+
 TEST(EngineFile, KeepsConstantsOfEveryElementType) {
   for (std::string_view name :
        {"f64",    "f32",    "f16", "bf16", "f8e4m3fn", "f8e5m2", "f8e4m3fnuz", "f8e5m2fnuz",

@@ -28,10 +28,16 @@ class Resolver {
       });
   }
 
-  [[noreturn]] void fail(const std::string& where, std::string expected, std::string observed) const {
+  // A part of the profile: "input" or "dimension 1 of input", and its name.
+  struct Place {
+    std::string kind;
+    const std::string& name;
+  };
+
+  [[noreturn]] void fail(const Place& at, std::string expected, std::string observed) const {
     throw Error({.code = ErrorCode::invalid_argument,
-                 .object = "profile",
-                 .name = profile_.name.empty() ? where : profile_.name + ": " + where,
+                 .object = fmt::format("profile '{}', {}", profile_.name, at.kind),
+                 .name = at.name,
                  .expected = std::move(expected),
                  .observed = std::move(observed)});
   }
@@ -42,57 +48,57 @@ class Resolver {
       if (p.name == name) return graph_.type(p.value);
       names.push_back(p.name);
     }
-    fail("input '" + name + "'", fmt::format("one of the inputs {}", fmt::join(names, ", ")),
+    fail({"input", name}, fmt::format("one of the inputs {}", fmt::join(names, ", ")),
          "no input of this name");
   }
 
   void bind_input(const std::string& name, const ShapeRange& shapes) {
-    std::string where = "input '" + name + "'";
+    Place at{"input", name};
     const Type& type = input_type(name);
-    if (!type.is_tensor()) fail(where, "a tensor input", to_string(type));
+    if (!type.is_tensor()) fail(at, "a tensor input", to_string(type));
     size_t rank = type.dims ? type.dims->size() : shapes.min.size();
     for (const Shape* s : {&shapes.min, &shapes.opt, &shapes.max})
-      if (s->size() != rank) fail(where, fmt::format("shapes of {} dimensions", rank), to_string(*s));
+      if (s->size() != rank) fail(at, fmt::format("shapes of {} dimensions", rank), to_string(*s));
     for (size_t i = 0; i < rank; ++i) {
       DimRange range{shapes.min[i], shapes.opt[i], shapes.max[i]};
-      std::string at = fmt::format("{}, dimension {}", where, i);
-      check_order(at, range);
-      if (type.dims) bind(at, (*type.dims)[i], range);
+      Place dim{fmt::format("dimension {} of input", i), name};
+      check_order(dim, range);
+      if (type.dims) bind(dim, (*type.dims)[i], range);
     }
   }
 
   void bind_named(const std::string& name, const DimRange& range) {
-    std::string where = "dimension '" + name + "'";
+    Place at{"dimension", name};
     auto found = known_.find(name);
     if (found == known_.end()) {
       std::vector<std::string> names;
       for (const auto& [known, dim] : known_) names.push_back(known);
-      fail(where,
+      fail(at,
            names.empty() ? "none, as no input has a named dimension"
                          : fmt::format("one of the dimensions {}", fmt::join(names, ", ")),
            "no dimension of this name");
     }
-    check_order(where, range);
-    bind(where, found->second, range);
+    check_order(at, range);
+    bind(at, found->second, range);
   }
 
-  void check_order(const std::string& where, const DimRange& r) const {
-    if (r.min < 0 || r.min > r.opt || r.opt > r.max) fail(where, "0 <= min <= opt <= max", range_text(r));
+  void check_order(const Place& at, const DimRange& r) const {
+    if (r.min < 0 || r.min > r.opt || r.opt > r.max) fail(at, "0 <= min <= opt <= max", range_text(r));
   }
 
-  void bind(const std::string& where, const Dim& dim, const DimRange& range) {
+  void bind(const Place& at, const Dim& dim, const DimRange& range) {
     if (auto fixed = dim.value()) {
       if (range != DimRange{*fixed, *fixed, *fixed})
-        fail(where, fmt::format("{}, which is fixed", *fixed), range_text(range));
+        fail(at, fmt::format("{}, which is fixed", *fixed), range_text(range));
       return;
     }
     if (range.min < dim.low() || range.max > dim.high())
-      fail(where, fmt::format("{} within {}..{}", dim.to_string(), dim.low(), dim.high()), range_text(range));
+      fail(at, fmt::format("{} within {}..{}", dim.to_string(), dim.low(), dim.high()), range_text(range));
     auto symbol = dim.symbol_name();
     if (!symbol) return;  // an expression: its symbols are bound where they stand alone
     auto [it, added] = ranges_.emplace(*symbol, range);
     if (!added && it->second != range)
-      fail(where, fmt::format("{} = {}, as elsewhere in the profile", *symbol, range_text(it->second)),
+      fail(at, fmt::format("{} = {}, as elsewhere in the profile", *symbol, range_text(it->second)),
            range_text(range));
   }
 

@@ -1,0 +1,160 @@
+#include <array>
+#include <set>
+
+#include "base/atomic_file.h"
+#include "base/thread_pool.h"
+#include "builder/progress.h"
+#include "builder/resident_memory.h"
+#include "builder/shapes.h"
+#include "engine/byte_sink.h"
+#include "engine/engine_file.h"
+#include "ingot/builder.h"
+#include "ingot/error.h"
+#include "ingot/logger.h"
+#include "ir/op_info.h"
+#include "ir/verify.h"
+#include "passes/pipeline.h"
+
+namespace ingot {
+namespace {
+
+constexpr auto kTargets = std::to_array<std::string_view>({"reference", "cpu", "cuda"});
+constexpr uint64_t kWorkingMemory = uint64_t{64} << 20;  // for graphs, metadata and buffers
+
+void check_targets(const std::vector<std::string>& targets) {
+  auto fail = [](std::string name, std::string expected, std::string observed) {
+    throw Error({.code = ErrorCode::invalid_argument,
+                 .object = "target",
+                 .name = std::move(name),
+                 .expected = std::move(expected),
+                 .observed = std::move(observed)});
+  };
+  std::string known = fmt::format("of {}", fmt::join(kTargets, ", "));
+  if (targets.empty()) fail("", "at least one " + known, "none");
+  std::set<std::string_view> seen;
+  for (const std::string& t : targets) {
+    if (std::ranges::find(kTargets, t) == kTargets.end()) fail(t, "one " + known, "another name");
+    if (!seen.insert(t).second) fail(t, "each target once", "this one twice");
+  }
+}
+
+// Bytes of the constants, those that share memory counted once.
+void add_constant_bytes(const Graph& graph, std::set<const std::byte*>& seen, uint64_t& bytes) {
+  for (const Node& node : graph.nodes()) {
+    for (const GraphPtr& g : node.subgraphs) add_constant_bytes(*g, seen, bytes);
+    if (node.op != Op::Constant) continue;
+    auto content = node.as<ConstantAttrs>().value.bytes();
+    if (seen.insert(content.data()).second) bytes += content.size();
+  }
+}
+
+void check_memory(const Graph& graph, uint64_t limit, bool keeps_file) {
+  if (limit == 0) return;
+  std::set<const std::byte*> seen;
+  uint64_t constants = 0;
+  add_constant_bytes(graph, seen, constants);
+  uint64_t estimate = kWorkingMemory + (keeps_file ? 2 : 1) * constants;
+  if (estimate <= limit) return;
+  throw Error(
+      {.code = ErrorCode::out_of_memory,
+       .object = "build",
+       .expected = fmt::format("a need of at most {} bytes, the memory limit", limit),
+       .observed = fmt::format("an estimate of {} bytes, {} of them for constants", estimate, constants),
+       .remedy = keeps_file ? "Raise the limit, or build to a file, which needs less."
+                            : "Raise the limit, or build on a machine with more memory."});
+}
+
+class Build {
+ public:
+  Build(const BuilderConfig& config, BuildReport& report) : config_(config), report_(report) {
+    report_.start_memory = resident_memory().now;
+  }
+
+  void run(const Graph& graph, ByteSink& sink, bool keeps_file, const std::function<void()>& publish) {
+    auto start = std::chrono::steady_clock::now();
+    check_targets(config_.targets);
+    check_memory(graph, config_.memory_limit, keeps_file);
+    report_.nodes_before = graph.nodes().size();
+    Phase build(config_.progress, report_, "build", "", 3);
+    Graph shaped = apply_profiles(name_dimensions(graph, config_.dimension_names), config_.profiles);
+    Graph done = run_passes(std::move(shaped));
+    build.step(1);
+    report_.nodes_after = done.nodes().size();
+    write(std::move(done), sink);
+    build.step(2);
+    {
+      Phase phase(config_.progress, report_, "publish", "build", 1);
+      publish();
+    }
+    report_.peak_memory = resident_memory().peak;
+    report_.time = std::chrono::steady_clock::now() - start;
+  }
+
+ private:
+  Graph run_passes(Graph graph) {
+    Phase phase(config_.progress, report_, "passes", "build", static_cast<int64_t>(pipeline().size()));
+    int64_t done = 0;
+    PipelineOptions options{.disabled = config_.disabled_passes, .verify_each = config_.verify_each_pass};
+    options.after = [&](const PassTime& pass, const Graph& result) {
+      report_.phases.push_back({fmt::format("pass {}", pass.name), pass.time});
+      if (config_.on_pass) config_.on_pass(pass.name, result);
+      phase.step(++done);
+    };
+    graph = run_pipeline(std::move(graph), options);
+    verify(graph);
+    return graph;
+  }
+
+  void write(Graph graph, ByteSink& sink) {
+    constexpr int64_t kSteps = 100;
+    Phase phase(config_.progress, report_, "write", "build", kSteps);
+    std::optional<ThreadPool> pool;
+    if (config_.threads != 1) pool.emplace(config_.threads);
+    EngineContent content{
+        .graph = std::move(graph), .profiles = config_.profiles, .targets = config_.targets};
+    content.stripped = config_.strip_weights;
+    int64_t last = 0;
+    auto on_bytes = [&](uint64_t done, uint64_t total) {
+      auto now = static_cast<int64_t>(static_cast<double>(done) / static_cast<double>(total) * kSteps);
+      if (now > last) phase.step(last = now);
+    };
+    WrittenEngine written = write_engine(content, sink, pool ? &*pool : nullptr, on_bytes);
+    report_.weight_bytes = written.weight_bytes;
+    report_.file_bytes = written.file_bytes;
+    report_.digest = to_hex(written.digest);
+  }
+
+  const BuilderConfig& config_;
+  BuildReport& report_;
+};
+
+void log_result(const BuilderConfig& config, const BuildReport& report, std::string_view where) {
+  if (config.logger == nullptr || !config.logger->wants(LogLevel::info)) return;
+  config.logger->write(LogLevel::info,
+                       fmt::format("built {}: {} nodes of {}, {} bytes, {} of them weights, in {:.3f} s",
+                                   where, report.nodes_after, report.nodes_before, report.file_bytes,
+                                   report.weight_bytes, std::chrono::duration<double>(report.time).count()));
+}
+
+}  // namespace
+
+BuildReport build_engine_file(const Graph& graph, const std::string& path, const BuilderConfig& config) {
+  BuildReport report;
+  AtomicFile file(path, "engine file");
+  FileSink sink(file);
+  Build(config, report).run(graph, sink, false, [&] { file.commit(); });
+  log_result(config, report, path);
+  return report;
+}
+
+std::vector<std::byte> build_engine(const Graph& graph, const BuilderConfig& config, BuildReport* report) {
+  BuildReport own;
+  BuildReport& used = report == nullptr ? own : *report;
+  used = {};
+  MemorySink sink;
+  Build(config, used).run(graph, sink, true, [] {});
+  log_result(config, used, "an engine in memory");
+  return sink.take();
+}
+
+}  // namespace ingot
