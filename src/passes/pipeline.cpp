@@ -8,12 +8,14 @@
 #include "passes/fold_constants.h"
 #include "passes/merge_duplicates.h"
 #include "passes/remove_dead_code.h"
+#include "passes/simplify_shapes.h"
 
 namespace ingot {
 namespace {
 
 constexpr auto kPasses = std::to_array<Pass>({
     {"fold_constants", fold_constants},
+    {"simplify_shapes", simplify_shapes},
     {"canonicalise", canonicalise},
     {"merge_duplicates", merge_duplicates},
     // Last, since each pass before it leaves nodes that nothing reads.

@@ -12,10 +12,16 @@ namespace ingot {
 // Where a rule adds nodes, and how it looks around in the graph that is being built.
 class Rewriter {
  public:
-  Rewriter(const Graph& old, GraphBuilder& g) : old_(old), g_(g) {}
+  using Map = std::vector<std::vector<Value>>;  // by node and output of the old graph
+
+  Rewriter(const Graph& old, GraphBuilder& g, const Map& map) : old_(old), g_(g), map_(map) {}
 
   GraphBuilder& g() { return g_; }
   const Graph& old() const { return old_; }
+  // What stands for a value of an earlier node of the old graph.
+  Value mapped(Value old) const {
+    return map_[static_cast<size_t>(old.node)][static_cast<size_t>(old.output)];
+  }
 
   // The node behind a new value. Only while the rewrite runs.
   const Node& producer(Value v) const { return g_.node(v); }
@@ -25,6 +31,7 @@ class Rewriter {
  private:
   const Graph& old_;
   GraphBuilder& g_;
+  const Map& map_;
 };
 
 // Looks at one node of the old graph, whose operands are already rewritten. Returns one value per output to

@@ -5,23 +5,57 @@
 #include "device/reference/evaluate.h"
 #include "ingot/error.h"
 #include "ingot/import.h"
+#include "passes/pipeline.h"
 #include "tests/conformance/case_data.h"
 #include "tests/conformance/compare.h"
 #include "tests/conformance/expected_failures.h"
 
-// Every case of the ONNX test data on the reference device, one GoogleTest case each. A case listed in
-// expected_failures.txt must fail, and every other must pass.
+// Every case of the ONNX test data on the reference device, by each route from a graph to results: one
+// GoogleTest suite a route, one GoogleTest case each. A case listed in expected_failures.txt must fail, and
+// every other must pass.
 namespace ingot::conformance {
 namespace {
 
+using Results = std::vector<Datum>;
+
+struct Route {
+  const char* suite;
+  Results (*run)(const Graph& graph, const std::vector<Datum>& inputs);
+};
+
+Results run_as_imported(const Graph& graph, const std::vector<Datum>& inputs) {
+  return reference::evaluate(graph, inputs);
+}
+
+// Passes may change the order of sums, and nothing else.
+Results run_optimised(const Graph& graph, const std::vector<Datum>& inputs) {
+  Graph optimised = run_pipeline(graph, {.verify_each = true});
+  Results results = reference::evaluate(optimised, inputs), plain = reference::evaluate(graph, inputs);
+  for (size_t i = 0; i < plain.size(); ++i) {
+    auto d = difference(plain[i], results[i], {.relative = 1e-5, .absolute = 1e-6});
+    if (!d.empty())
+      throw Error({.code = ErrorCode::internal,
+                   .object = "result of the optimised graph",
+                   .name = graph.outputs()[i].name,
+                   .expected = "the result without passes",
+                   .observed = d});
+  }
+  return results;
+}
+
+constexpr Route kRoutes[] = {
+    {"OnnxConformance", run_as_imported},
+    {"OnnxConformanceOptimised", run_optimised},
+};
+
 // Empty on success, else what went wrong.
-std::string run(const Case& test) {
+std::string run(const Case& test, const Route& route) {
   try {
     Graph graph = import_onnx(test.model.string());
     // No generator is defined for Bernoulli, so its values cannot be compared.
     bool values = test.name.find("test_bernoulli") == std::string::npos;
     for (const DataSet& set : read_data_sets(test, graph)) {
-      auto outputs = reference::evaluate(graph, set.inputs);
+      auto outputs = route.run(graph, set.inputs);
       for (size_t i = 0; i < outputs.size(); ++i) {
         if (!set.outputs[i]) continue;
         auto d = difference(*set.outputs[i], outputs[i], {test.rtol, test.atol, values});
@@ -36,10 +70,11 @@ std::string run(const Case& test) {
 
 class ConformanceCase : public ::testing::Test {
  public:
-  ConformanceCase(Case test, std::string reason) : test_(std::move(test)), reason_(std::move(reason)) {}
+  ConformanceCase(const Route& route, Case test, std::string reason)
+      : route_(route), test_(std::move(test)), reason_(std::move(reason)) {}
 
   void TestBody() override {
-    std::string problem = run(test_);
+    std::string problem = run(test_, route_);
     if (reason_.empty()) {
       EXPECT_EQ(problem, "");
     } else if (problem.empty()) {
@@ -51,6 +86,7 @@ class ConformanceCase : public ::testing::Test {
   }
 
  private:
+  const Route& route_;
   Case test_;
   std::string reason_;
 };
@@ -76,11 +112,13 @@ void register_cases() {
   size_t count = cases.size();
   ::testing::RegisterTest("OnnxConformance", "DataIsPresent", nullptr, nullptr, __FILE__, __LINE__,
                           [count]() -> ::testing::Test* { return new ConformanceData(count); });
-  for (const Case& test : cases) {
-    std::string reason = reasons[test.name];
-    ::testing::RegisterTest(
-        "OnnxConformance", test.name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
-        [test, reason]() -> ::testing::Test* { return new ConformanceCase(test, reason); });
+  for (const Route& route : kRoutes) {
+    for (const Case& test : cases) {
+      std::string reason = reasons[test.name];
+      ::testing::RegisterTest(
+          route.suite, test.name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+          [&route, test, reason]() -> ::testing::Test* { return new ConformanceCase(route, test, reason); });
+    }
   }
 }
 
