@@ -27,6 +27,13 @@ Value as_scalar(GraphBuilder& g, Value x) {
   return g.is_ranked(x) && g.rank(x) == 0 ? x : g.reshape(x, int_list(g, {}));
 }
 
+Value as_matrix(GraphBuilder& g, Value x, int64_t axis) {
+  // Both sizes are products, since -1 cannot stand beside a 0.
+  Value rows = g.reduce_prod(sizes_of(g, x, 0, axis), {});
+  Value columns = g.reduce_prod(sizes_of(g, x, axis, INT64_MAX), {});
+  return g.reshape(x, join(g, {rows, columns}), {.zero_is_zero = true});
+}
+
 Value join(GraphBuilder& g, const std::vector<Value>& parts) {
   std::vector<Value> vectors;
   for (Value v : parts) vectors.push_back(g.rank(v) == 0 ? g.unsqueeze(v, int_list(g, {0})) : v);

@@ -23,6 +23,8 @@ Value sizes_of(GraphBuilder& g, Value x, int64_t start, int64_t end);
 Value element_count_of(GraphBuilder& g, Value x);
 // One number as a scalar, whatever shape it has.
 Value as_scalar(GraphBuilder& g, Value x);
+// A matrix whose rows are the axes before `axis`, and whose columns are the others.
+Value as_matrix(GraphBuilder& g, Value x, int64_t axis);
 // One vector of any number of scalars and vectors.
 Value join(GraphBuilder& g, const std::vector<Value>& parts);
 

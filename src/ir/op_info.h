@@ -25,6 +25,11 @@ constexpr TypeSet Numeric = Floating | Integer;
 constexpr TypeSet Boolean = bit(DType::boolean);
 constexpr TypeSet Text = bit(DType::string);
 constexpr TypeSet Int64 = bit(DType::i64);
+constexpr TypeSet Byte = bit(DType::i8) | bit(DType::u8);
+constexpr TypeSet Real = bit(DType::f64) | bit(DType::f32) | bit(DType::f16) | bit(DType::bf16);
+constexpr TypeSet Quantized = bit(DType::i16) | bit(DType::u16) | Byte | bit(DType::i4) | bit(DType::u4) |
+                              bit(DType::i2) | bit(DType::u2) | bit(DType::f8e4m3fn) | bit(DType::f8e5m2) |
+                              bit(DType::f8e4m3fnuz) | bit(DType::f8e5m2fnuz) | bit(DType::f4e2m1);
 constexpr TypeSet Index = bit(DType::i64) | bit(DType::i32);
 constexpr TypeSet NotText = Numeric | Boolean;
 constexpr TypeSet Any = Numeric | Boolean | Text;

@@ -3,11 +3,11 @@
 
 namespace ingot::rules {
 
-// NumPy's matmul: a vector on the left is a row, on the right a column, and its axis is dropped from the
-// result.
-void matmul_type(Inference& c) {
-  c.require_same_dtype(0, 1);
-  if (!c.is_ranked(0) || !c.is_ranked(1)) return c.set(0, Type::unranked(c.dtype(0)));
+namespace {
+
+// The shape of NumPy's matmul: a vector on the left is a row, on the right a column, and its axis is dropped.
+Type product_type(const Inference& c, DType dtype) {
+  if (!c.is_ranked(0) || !c.is_ranked(1)) return Type::unranked(dtype);
   Dims a = c.dims(0), b = c.dims(1);
   if (a.empty() || b.empty()) c.fail(a.empty() ? 0 : 1, "rank of at least 1", "a scalar");
   bool row = a.size() == 1, column = b.size() == 1;
@@ -20,7 +20,36 @@ void matmul_type(Inference& c) {
   if (!out) c.fail(1, "batch sizes that broadcast with " + to_string(c.dims(0)), to_string(c.dims(1)));
   if (!row) out->push_back(a[a.size() - 2]);
   if (!column) out->push_back(b.back());
-  c.set(0, c.dtype(0), std::move(*out));
+  return Type::tensor(dtype, std::move(*out));
+}
+
+// A zero point stretches to its operand, and never the operand to it.
+void check_zero_point(const Inference& c, size_t operand) {
+  size_t zero = operand + 2;
+  if (!c.has(zero)) return;
+  c.require_same_dtype(operand, zero);
+  if (!c.is_ranked(operand) || !c.is_ranked(zero)) return;
+  const Dims &x = c.dims(operand), &z = c.dims(zero);
+  bool fits = z.size() <= x.size();
+  for (size_t i = 0; fits && i < z.size(); ++i) {
+    const Dim &have = z[z.size() - 1 - i], &want = x[x.size() - 1 - i];
+    fits = have == Dim(1) || have == want || !have.is_constant() || !want.is_constant();
+  }
+  if (!fits) c.fail(static_cast<int>(zero), "a shape that stretches to " + to_string(x), to_string(z));
+}
+
+}  // namespace
+
+void matmul_type(Inference& c) {
+  c.require_same_dtype(0, 1);
+  c.set(0, product_type(c, c.dtype(0)));
+}
+
+// Sums of (a - a_zero_point) * (b - b_zero_point) in i32, which wraps.
+void matmul_integer_type(Inference& c) {
+  check_zero_point(c, 0);
+  check_zero_point(c, 1);
+  c.set(0, product_type(c, DType::i32));
 }
 
 // alpha * a b + beta * c for matrices; c stretches to the product.

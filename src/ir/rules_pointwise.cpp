@@ -32,9 +32,24 @@ void cast_type(Inference& c) {
   c.set(0, std::move(type));
 }
 
+void bit_cast_type(Inference& c) {
+  DType from = c.dtype(0), to = c.attrs<BitCastAttrs>().to;
+  if (to == DType::string || bit_width(from) != bit_width(to))
+    c.fail(-1, fmt::format("a type of {} bits", bit_width(from)), std::string(to_string(to)));
+  Type type = c.type(0);
+  type.dtype = to;
+  c.set(0, std::move(type));
+}
+
 void broadcast(Inference& c) {
   c.require_same_dtype(0, 1);
   c.set(0, broadcast_type(c, 0, 1, c.dtype(0)));
+}
+
+void broadcast_three(Inference& c) {
+  c.require_same_dtype(0, 1);
+  c.require_same_dtype(0, 2);
+  c.set(0, broadcast_type(c, 0, 2, c.dtype(0)));
 }
 
 void broadcast_first_type(Inference& c) { c.set(0, broadcast_type(c, 0, 1, c.dtype(0))); }

@@ -1,5 +1,7 @@
 #include "ir/shape_values.h"
 
+#include "ingot/error.h"
+#include "ir/op_info.h"
 #include "ir/shape_values_movement.h"
 
 namespace ingot {
@@ -37,6 +39,40 @@ Maybe quotient(const Dim& a, const Dim& b) {
   return floordiv(a, b);
 }
 
+Maybe remainder(const Dim& a, const Dim& b) {
+  if (a.low() < 0 || b.low() <= 0) return std::nullopt;
+  return mod(a, b);
+}
+
+Maybe truth(bool value) { return Dim(value ? 1 : 0); }
+
+// Comparisons are known where the ranges decide.
+Maybe equals(const Dim& a, const Dim& b) {
+  if (a == b) return truth(true);
+  if (a.low() > b.high() || b.low() > a.high()) return truth(false);
+  return std::nullopt;
+}
+Maybe less(const Dim& a, const Dim& b) {
+  if (a.high() < b.low()) return truth(true);
+  if (a == b || a.low() >= b.high()) return truth(false);
+  return std::nullopt;
+}
+
+Known select(const Known& condition, const Known& a, const Known& b) {
+  if (!condition || !a || !b) return std::nullopt;
+  size_t n = std::max({condition->size(), a->size(), b->size()});
+  auto at = [n](const Values& v, size_t i) { return v.size() == n ? v[i] : v[0]; };
+  for (const Known* v : {&condition, &a, &b})
+    if ((*v)->size() != n && (*v)->size() != 1) return std::nullopt;
+  Values out;
+  for (size_t i = 0; i < n; ++i) {
+    Dim decided = at(*condition, i);
+    if (!decided.is_constant()) return std::nullopt;
+    out.push_back(at(decided == Dim(0) ? *b : *a, i));
+  }
+  return out;
+}
+
 Known concat(const std::vector<Known>& operands) {
   Values out;
   for (const Known& v : operands) {
@@ -53,41 +89,60 @@ Known constant_values(const Tensor& tensor) {
   Tensor t = tensor.aligned();
   if (t.dtype() == DType::i64) return Values(t.data<int64_t>().begin(), t.data<int64_t>().end());
   if (t.dtype() == DType::i32) return Values(t.data<int32_t>().begin(), t.data<int32_t>().end());
+  if (t.dtype() == DType::boolean) {
+    Values out;
+    for (bool b : t.data<bool>()) out.push_back(Dim(b ? 1 : 0));
+    return out;
+  }
   return std::nullopt;
 }
 
-Known shape_values(const Node& node, const std::vector<Type>& types, const std::vector<Known>& in) {
-  const Type& out = node.types[0];
-  if (!out.is_tensor() || (out.dtype != DType::i64 && out.dtype != DType::i32) || !out.dims ||
-      out.dims->size() > 1)
-    return std::nullopt;
-  Known result;
+namespace {
+
+Known cast(DType to, const Known& in) {
+  if (!in || to != DType::boolean) return in;
+  return elementwise(in, in,
+                     [](const Dim& a, const Dim&) { return a.is_constant() ? truth(a != Dim(0)) : Maybe(); });
+}
+
+Known compute(const Node& node, const std::vector<Type>& types, const std::vector<Known>& in) {
+  auto both = [&](auto f) { return elementwise(in[0], in[1], f); };
   switch (node.op) {
-    case Op::Constant: result = constant_values(node.as<ConstantAttrs>().value); break;
-    case Op::ShapeOf: result = shape_of(node, types[0]); break;
-    case Op::Cast:
-    case Op::Reshape: result = in[0]; break;
-    case Op::Concat: result = concat(in); break;
-    case Op::Add:
-      result = elementwise(in[0], in[1], [](const Dim& a, const Dim& b) { return Maybe(a + b); });
-      break;
-    case Op::Sub:
-      result = elementwise(in[0], in[1], [](const Dim& a, const Dim& b) { return Maybe(a - b); });
-      break;
-    case Op::Mul:
-      result = elementwise(in[0], in[1], [](const Dim& a, const Dim& b) { return Maybe(a * b); });
-      break;
-    case Op::Max:
-      result = elementwise(in[0], in[1], [](const Dim& a, const Dim& b) { return Maybe(max(a, b)); });
-      break;
-    case Op::Min:
-      result = elementwise(in[0], in[1], [](const Dim& a, const Dim& b) { return Maybe(min(a, b)); });
-      break;
-    case Op::Div: result = elementwise(in[0], in[1], quotient); break;
-    default: result = moved_shape_values(node, types, in); break;
+    case Op::Constant: return constant_values(node.as<ConstantAttrs>().value);
+    case Op::ShapeOf: return shape_of(node, types[0]);
+    case Op::Reshape: return in[0];
+    case Op::Cast: return cast(node.types[0].dtype, in[0]);
+    case Op::Concat: return concat(in);
+    case Op::Add: return both([](const Dim& a, const Dim& b) { return Maybe(a + b); });
+    case Op::Sub: return both([](const Dim& a, const Dim& b) { return Maybe(a - b); });
+    case Op::Mul: return both([](const Dim& a, const Dim& b) { return Maybe(a * b); });
+    case Op::Max: return both([](const Dim& a, const Dim& b) { return Maybe(max(a, b)); });
+    case Op::Min: return both([](const Dim& a, const Dim& b) { return Maybe(min(a, b)); });
+    case Op::Neg: return elementwise(in[0], in[0], [](const Dim& a, const Dim&) { return Maybe(-a); });
+    case Op::Div: return both(quotient);
+    case Op::Mod: return both(remainder);
+    case Op::Equal: return both(equals);
+    case Op::Less: return both(less);
+    case Op::Select: return select(in[0], in[1], in[2]);
+    default: return moved_shape_values(node, types, in);
   }
-  if (result && result->size() > kMaxValues) return std::nullopt;
-  return result;
+}
+
+}  // namespace
+
+Known shape_values(const Node& node, const std::vector<Type>& types, const std::vector<Known>& in) {
+  constexpr TypeSet kHeld = types::Index | types::Boolean;
+  const Type& out = node.types[0];
+  if (!out.is_tensor() || (bit(out.dtype) & kHeld) == 0 || !out.dims || out.dims->size() > 1)
+    return std::nullopt;
+  try {
+    Known result = compute(node, types, in);
+    return result && result->size() <= kMaxValues ? result : std::nullopt;
+  } catch (const Error& e) {
+    // Numbers too large for sizes are not sizes: they are computed at run time.
+    if (e.code() == ErrorCode::invalid_argument || e.code() == ErrorCode::out_of_memory) return std::nullopt;
+    throw;
+  }
 }
 
 }  // namespace ingot

@@ -71,6 +71,8 @@ void KernelContext::fail(std::string expected, std::string observed) const {
 Kernel find_kernel(Op op) {
   static const KernelTable table = [] {
     KernelTable t;
+    add_activation_kernels(t);
+    add_cast_kernels(t);
     add_contraction_kernels(t);
     add_control_kernels(t);
     add_convolution_kernels(t);
@@ -79,6 +81,8 @@ Kernel find_kernel(Op op) {
     add_pointwise_binary_kernels(t);
     add_pointwise_unary_kernels(t);
     add_pooling_kernels(t);
+    add_quantization_kernels(t);
+    add_random_kernels(t);
     add_reduce_kernels(t);
     add_scan_kernels(t);
     add_slice_kernels(t);

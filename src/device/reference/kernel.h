@@ -57,6 +57,8 @@ using KernelTable = std::map<Op, Kernel>;
 Kernel find_kernel(Op op);
 
 // One per file of kernels.
+void add_activation_kernels(KernelTable& table);
+void add_cast_kernels(KernelTable& table);
 void add_contraction_kernels(KernelTable& table);
 void add_control_kernels(KernelTable& table);
 void add_convolution_kernels(KernelTable& table);
@@ -65,6 +67,8 @@ void add_movement_kernels(KernelTable& table);
 void add_pointwise_binary_kernels(KernelTable& table);
 void add_pointwise_unary_kernels(KernelTable& table);
 void add_pooling_kernels(KernelTable& table);
+void add_quantization_kernels(KernelTable& table);
+void add_random_kernels(KernelTable& table);
 void add_reduce_kernels(KernelTable& table);
 void add_scan_kernels(KernelTable& table);
 void add_slice_kernels(KernelTable& table);

@@ -15,6 +15,10 @@ void map_as(KernelContext& c, F f) {
   auto a = load<W>(c.in(0)), b = load<W>(c.in(1));
   const Shape& shape = c.out(0).shape();
   std::vector<R> out(static_cast<size_t>(c.out(0).count()));
+  if (c.in(0).shape() == c.in(1).shape()) {
+    for (size_t i = 0; i < out.size(); ++i) out[i] = f(a[i], b[i]);
+    return store(c.out(0), out);
+  }
   walk<2>(shape, {broadcast_strides(c.in(0).shape(), shape), broadcast_strides(c.in(1).shape(), shape)},
           [&](int64_t i, const auto& at) {
             out[static_cast<size_t>(i)] = f(a[static_cast<size_t>(at[0])], b[static_cast<size_t>(at[1])]);
@@ -85,6 +89,23 @@ void pow(KernelContext& c) {
   });
 }
 
+// The lowest of `high` and the highest of x and `low`, so that `high` wins where they cross.
+template <class W>
+void clamp_as(KernelContext& c) {
+  auto x = load<W>(c.in(0)), low = load<W>(c.in(1)), high = load<W>(c.in(2));
+  const Shape& shape = c.out(0).shape();
+  std::vector<W> out(static_cast<size_t>(c.out(0).count()));
+  walk<3>(shape,
+          {broadcast_strides(c.in(0).shape(), shape), broadcast_strides(c.in(1).shape(), shape),
+           broadcast_strides(c.in(2).shape(), shape)},
+          [&](int64_t i, const auto& at) {
+            out[static_cast<size_t>(i)] =
+                smaller(larger(x[static_cast<size_t>(at[0])], low[static_cast<size_t>(at[1])]),
+                        high[static_cast<size_t>(at[2])]);
+          });
+  store(c.out(0), out);
+}
+
 void equal(KernelContext& c) {
   if (!c.in(0).is_string()) return compare(c, [](auto a, auto b) { return a == b; });
   const Shape& shape = c.out(0).shape();
@@ -135,6 +156,13 @@ void add_pointwise_binary_kernels(KernelTable& t) {
   t[Op::Pow] = pow;
   t[Op::Max] = [](KernelContext& c) { map(c, [](auto a, auto b) { return larger(a, b); }); };
   t[Op::Min] = [](KernelContext& c) { map(c, [](auto a, auto b) { return smaller(a, b); }); };
+  t[Op::Clamp] = [](KernelContext& c) {
+    with_wide(c.in(0).dtype(), [&](auto zero) { clamp_as<decltype(zero)>(c); });
+  };
+  t[Op::Prelu] = [](KernelContext& c) {
+    map(c,
+        [](auto x, auto slope) { return x < decltype(x){0} ? wrapping(x, slope, std::multiplies<>()) : x; });
+  };
   t[Op::LogicalAnd] = t[Op::BitwiseAnd] = [](KernelContext& c) { bitwise(c, std::bit_and<uint64_t>()); };
   t[Op::LogicalOr] = t[Op::BitwiseOr] = [](KernelContext& c) { bitwise(c, std::bit_or<uint64_t>()); };
   t[Op::LogicalXor] = t[Op::BitwiseXor] = [](KernelContext& c) { bitwise(c, std::bit_xor<uint64_t>()); };

@@ -54,7 +54,11 @@ void neg(KernelContext& c) {
   map(c, [](auto x) { return negate(x); });
 }
 void sign(KernelContext& c) {
-  map(c, [](auto x) { return static_cast<decltype(x)>((x > 0) - (x < 0)); });
+  map(c, [](auto x) {
+    if constexpr (std::is_same_v<decltype(x), double>)
+      if (std::isnan(x)) return x;
+    return static_cast<decltype(x)>((x > 0) - (x < 0));
+  });
 }
 void relu(KernelContext& c) {
   map(c, [](auto x) { return x < decltype(x){0} ? decltype(x){0} : x; });
@@ -78,14 +82,6 @@ void is_inf(KernelContext& c) {
   test_real(c, [&](double x) { return std::isinf(x) && (x > 0 ? a.positive : a.negative); });
 }
 
-void cast(KernelContext& c) {
-  const auto& a = c.attrs<CastAttrs>();
-  const Tensor& x = c.in(0);
-  if (x.dtype() == a.to) return c.set(0, x);
-  EncodeOptions options{a.saturate, static_cast<E8m0Round>(a.round_mode)};
-  with_wide(x.dtype(), [&](auto zero) { store(c.out(0), load<decltype(zero)>(x), options); });
-}
-
 }  // namespace
 
 void add_pointwise_unary_kernels(KernelTable& t) {
@@ -97,7 +93,6 @@ void add_pointwise_unary_kernels(KernelTable& t) {
   t[Op::BitwiseNot] = bitwise_not;
   t[Op::IsNan] = is_nan;
   t[Op::IsInf] = is_inf;
-  t[Op::Cast] = cast;
 #define REAL_FUNCTION(Name, f) t[Op::Name] = [](KernelContext& c) { map_real(c, [](double x) { return f; }); }
   REAL_FUNCTION(Ceil, std::ceil(x));
   REAL_FUNCTION(Floor, std::floor(x));

@@ -12,18 +12,25 @@ Shape row_major_strides(const Shape& shape);
 Shape broadcast_strides(const Shape& from, const Shape& to);
 
 // Calls f(i, offsets) for each position: i counts 0, 1, 2 ...; offsets[k] is the dot product of the position
-// with strides[k].
+// with strides[k]. The last axis is a loop of its own, so that most steps carry nothing.
 template <size_t N, class F>
 void walk(const Shape& shape, const std::array<Shape, N>& strides, F f) {
   int64_t count = element_count(shape);
+  int64_t row = shape.empty() ? 1 : shape.back();
+  std::array<int64_t, N> step{};
+  for (size_t k = 0; k < N; ++k) step[k] = shape.empty() ? 0 : strides[k].back();
   Shape position(shape.size(), 0);
-  std::array<int64_t, N> offsets{};
-  for (int64_t i = 0; i < count; ++i) {
-    f(i, offsets);
-    for (size_t axis = shape.size(); axis-- > 0;) {
-      for (size_t k = 0; k < N; ++k) offsets[k] += strides[k][axis];
+  std::array<int64_t, N> start{};
+  for (int64_t i = 0; i < count;) {
+    auto offsets = start;
+    for (int64_t end = i + row; i < end; ++i) {
+      f(i, offsets);
+      for (size_t k = 0; k < N; ++k) offsets[k] += step[k];
+    }
+    for (size_t axis = shape.empty() ? 0 : shape.size() - 1; axis-- > 0;) {
+      for (size_t k = 0; k < N; ++k) start[k] += strides[k][axis];
       if (++position[axis] < shape[axis]) break;
-      for (size_t k = 0; k < N; ++k) offsets[k] -= strides[k][axis] * shape[axis];
+      for (size_t k = 0; k < N; ++k) start[k] -= strides[k][axis] * shape[axis];
       position[axis] = 0;
     }
   }

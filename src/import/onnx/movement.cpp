@@ -56,16 +56,7 @@ std::vector<Value> unsqueeze(OnnxNodeContext& c) {
   return {c.g().unsqueeze(c.in(0), c.ints_of(1, "axes", c.opset() < 13))};
 }
 
-// A matrix whose rows are the axes before `axis`.
-std::vector<Value> flatten(OnnxNodeContext& c) {
-  GraphBuilder& g = c.g();
-  int64_t axis = c.int_attr("axis", 1);
-  // Both sizes are products, since -1 cannot stand beside a 0.
-  auto product = [&](Value sizes) { return g.reduce_prod(sizes, {}); };
-  Value rows = product(sizes_of(g, c.in(0), 0, axis)),
-        columns = product(sizes_of(g, c.in(0), axis, INT64_MAX));
-  return {g.reshape(c.in(0), join(g, {rows, columns}), {.zero_is_zero = true})};
-}
+std::vector<Value> flatten(OnnxNodeContext& c) { return {as_matrix(c.g(), c.in(0), c.int_attr("axis", 1))}; }
 
 std::vector<Value> expand(OnnxNodeContext& c) { return {c.g().broadcast_to(c.in(0), c.in(1))}; }
 

@@ -5,16 +5,23 @@ namespace ingot {
 const OnnxOpTable& onnx_op_table() {
   static const OnnxOpTable table = [] {
     OnnxOpTable t;
+    add_onnx_activations(t);
     add_onnx_attention(t);
+    add_onnx_cast(t);
     add_onnx_contraction(t);
     add_onnx_control_flow(t);
     add_onnx_indexing(t);
+    add_onnx_losses(t);
     add_onnx_movement(t);
     add_onnx_normalization(t);
     add_onnx_pointwise(t);
+    add_onnx_quantization(t);
+    add_onnx_random(t);
     add_onnx_recurrent(t);
     add_onnx_reduce(t);
+    add_onnx_training(t);
     add_onnx_window(t);
+    add_onnx_windows(t);
     return t;
   }();
   return table;

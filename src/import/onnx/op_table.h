@@ -29,16 +29,22 @@ using OnnxOpTable = std::map<OnnxOpKey, OnnxOpEntry>;
 const OnnxOpTable& onnx_op_table();
 
 // One per file of importer functions.
+void add_onnx_activations(OnnxOpTable& table);
+void add_onnx_attention(OnnxOpTable& table);
+void add_onnx_cast(OnnxOpTable& table);
 void add_onnx_contraction(OnnxOpTable& table);
 void add_onnx_control_flow(OnnxOpTable& table);
 void add_onnx_indexing(OnnxOpTable& table);
+void add_onnx_losses(OnnxOpTable& table);
 void add_onnx_movement(OnnxOpTable& table);
 void add_onnx_normalization(OnnxOpTable& table);
 void add_onnx_pointwise(OnnxOpTable& table);
+void add_onnx_quantization(OnnxOpTable& table);
+void add_onnx_random(OnnxOpTable& table);
 void add_onnx_recurrent(OnnxOpTable& table);
-void add_onnx_attention(OnnxOpTable& table);
-void add_onnx_contraction(OnnxOpTable& table);
 void add_onnx_reduce(OnnxOpTable& table);
+void add_onnx_training(OnnxOpTable& table);
 void add_onnx_window(OnnxOpTable& table);
+void add_onnx_windows(OnnxOpTable& table);
 
 }  // namespace ingot

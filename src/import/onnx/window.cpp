@@ -1,4 +1,5 @@
-#include "import/onnx/node_context.h"
+#include "import/onnx/window.h"
+
 #include "import/onnx/op_table.h"
 #include "ir/decompose_tools.h"
 #include "ir/small_constants.h"
@@ -17,12 +18,7 @@ AutoPad auto_pad(const OnnxNodeContext& c) {
 }
 
 std::vector<Value> conv(OnnxNodeContext& c) {
-  ConvAttrs attrs{.strides = c.ints_attr("strides"),
-                  .dilations = c.ints_attr("dilations"),
-                  .pads = c.ints_attr("pads"),
-                  .auto_pad = auto_pad(c),
-                  .group = c.int_attr("group", 1)};
-  return {c.g().conv(c.in(0), c.in(1), c.optional(2), attrs)};
+  return {c.g().conv(c.in(0), c.in(1), c.optional(2), conv_attributes(c))};
 }
 
 // `output_shape` may name all axes or only the spatial ones.
@@ -124,6 +120,14 @@ std::vector<Value> max_roi_pool(OnnxNodeContext& c) {
 }
 
 }  // namespace
+
+ConvAttrs conv_attributes(const OnnxNodeContext& c) {
+  return {.strides = c.ints_attr("strides"),
+          .dilations = c.ints_attr("dilations"),
+          .pads = c.ints_attr("pads"),
+          .auto_pad = auto_pad(c),
+          .group = c.int_attr("group", 1)};
+}
 
 void add_onnx_window(OnnxOpTable& t) {
   t[{"", "AveragePool"}] = {.import = average_pool};

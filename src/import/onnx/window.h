@@ -1,0 +1,10 @@
+#pragma once
+
+#include "import/onnx/node_context.h"
+
+namespace ingot {
+
+// The attributes that Conv, ConvInteger and QLinearConv share.
+ConvAttrs conv_attributes(const OnnxNodeContext& c);
+
+}  // namespace ingot
