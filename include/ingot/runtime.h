@@ -48,8 +48,8 @@ struct RuntimeConfig {
 struct PortInfo {
   std::string name;
   Type type;  // sizes are expressions; equal names are equal sizes
-  // Inputs that are tensors of known rank: the shapes that each profile of the engine allows. A size that a
-  // profile leaves open has the range that the graph gives it.
+  // Inputs that are tensors: the shapes that each profile of the engine allows. A size that a profile leaves
+  // open has the range that the graph gives it; where rank and profile leave all open, the shapes are empty.
   std::vector<ShapeRange> ranges;
 };
 
@@ -95,6 +95,7 @@ struct EngineStats {
 // An opened engine. Immutable and thread-safe; any number of contexts share it and its weights.
 class INGOT_API Engine : public std::enable_shared_from_this<Engine> {
  public:
+  struct State;  // of the implementation
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -120,7 +121,6 @@ class INGOT_API Engine : public std::enable_shared_from_this<Engine> {
  private:
   friend class Runtime;
   friend class Context;
-  struct State;
   explicit Engine(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
@@ -144,7 +144,8 @@ struct ContextStats {
 // invalid_argument and changes nothing. A call that throws changes nothing.
 class INGOT_API Context {
  public:
-  ~Context();  // does not wait; inferences under way finish on their own
+  struct State;  // of the implementation
+  ~Context();    // does not wait; inferences under way finish on their own
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
@@ -152,7 +153,8 @@ class INGOT_API Context {
   const Engine& engine() const;
 
   // Runs one inference on the calling thread, on data of its own: neither reads nor changes shapes and
-  // bindings. An input of optional type may be left out, which is an empty optional.
+  // bindings. The shapes must fit one profile of the engine, whichever. An input of optional type may be left
+  // out, which is an empty optional.
   std::map<std::string, Datum> run(const std::map<std::string, Datum>& inputs);
 
   // A new context uses profile 0. Forgets all shapes set.
@@ -172,19 +174,20 @@ class INGOT_API Context {
 
   // Memory of the caller, naturally aligned for the element type, read or written by each inference enqueued
   // from now on; it must live, and inputs must not change, until the stream has been synchronised. `bytes` is
-  // the size of the memory: exactly that of an input, at least that of an output. Sizes are checked at once
-  // where the shape is known, else by enqueue() or the inference. Null undoes a binding.
+  // the size of the memory: exactly that of an input, at least that of an output. It is checked at once where
+  // the type fixes it, else by enqueue() or, where only running can tell, by the inference. Null undoes a
+  // binding.
   void bind_input(std::string_view name, const void* memory, size_t bytes);
   void bind_output(std::string_view name, void* memory, size_t bytes);
   // The same with the element type checked.
   template <class T>
   void bind_input(std::string_view name, std::span<const T> elements) {
-    check_dtype(name, NativeDType<T>::value);
+    check_dtype(engine().input(name), NativeDType<T>::value);
     bind_input(name, elements.data(), elements.size_bytes());
   }
   template <class T>
   void bind_output(std::string_view name, std::span<T> elements) {
-    check_dtype(name, NativeDType<T>::value);
+    check_dtype(engine().output(name), NativeDType<T>::value);
     bind_output(name, elements.data(), elements.size_bytes());
   }
   // For outputs whose size only running can tell: asked instead of a bound buffer. Null undoes it.
@@ -194,16 +197,16 @@ class INGOT_API Context {
   // are thrown by stream.synchronize(). While inferences of a context are pending, it can be enqueued on the
   // same stream only.
   void enqueue(Stream& stream);
-  // The real shape of an output in the last inference that completed. Throws invalid_argument if none has.
+  // The real shape of an output in the last enqueued inference that completed. Throws invalid_argument if
+  // none has.
   Shape result_shape(std::string_view output) const;
 
   ContextStats stats() const;  // any thread
 
  private:
   friend class Engine;
-  struct State;
   explicit Context(std::shared_ptr<State> state);
-  void check_dtype(std::string_view name, DType dtype) const;
+  void check_dtype(const PortInfo& port, DType dtype) const;
   std::shared_ptr<State> state_;
 };
 
@@ -218,6 +221,7 @@ class INGOT_API Stream {
 
   // Waits for everything enqueued before the call. The first error since the last call is thrown, with the
   // name of its context; inferences queued behind it were not run, as they may have needed its results.
+  // Neither this nor close() may be called by an output allocator that the stream itself called.
   void synchronize();
   // Finishes what is queued and ends the thread; enqueue() then throws invalid_argument. Errors stay for
   // synchronize().

@@ -1,0 +1,242 @@
+#include "ingot/error.h"
+#include "runtime/outputs.h"
+#include "runtime/ports.h"
+#include "runtime/stream_state.h"
+#include "runtime/use.h"
+
+namespace ingot {
+namespace {
+
+[[noreturn]] void refuse(std::string object, std::string name, std::string expected, std::string observed,
+                         std::string remedy = {}) {
+  throw Error({.code = ErrorCode::invalid_argument,
+               .object = std::move(object),
+               .name = std::move(name),
+               .expected = std::move(expected),
+               .observed = std::move(observed),
+               .remedy = std::move(remedy)});
+}
+
+void require_raw(const PortInfo& port, std::string_view kind) {
+  if (!has_raw_bytes(port.type))
+    refuse(std::string(kind), port.name, "a tensor of numbers", to_string(port.type), "Use run() for it.");
+}
+
+// The error for a shape that a profile does not allow.
+[[noreturn]] void refuse_shape(const Engine::State& engine, const PortInfo& input, size_t profile,
+                               const Shape& shape) {
+  const ShapeRange& range = input.ranges[profile];
+  std::string remedy;
+  for (size_t i = 0; i < input.ranges.size() && remedy.empty(); ++i)
+    if (allows(input, i, shape))
+      remedy = fmt::format("Profile {} '{}' allows it: call set_profile({}).", i, engine.profiles[i].name, i);
+  if (remedy.empty()) remedy = "Build the engine with a profile that allows it.";
+  refuse("input", input.name,
+         fmt::format("a shape from {} to {}, by profile {} '{}'", to_string(range.min), to_string(range.max),
+                     profile, engine.profiles[profile].name),
+         to_string(shape), remedy);
+}
+
+// The input that a profile does not allow; null when it allows all.
+const PortInfo* misfit(const Engine::State& engine, size_t profile, const std::vector<Datum>& data,
+                       const Shape** shape) {
+  for (size_t i = 0; i < data.size(); ++i) {
+    if (!data[i].is_tensor() || allows(engine.inputs[i], profile, data[i].tensor().shape())) continue;
+    *shape = &data[i].tensor().shape();
+    return &engine.inputs[i];
+  }
+  return nullptr;
+}
+
+// All inputs must fit the same profile, any of them.
+void require_a_profile(const Engine::State& engine, size_t current, const std::vector<Datum>& data) {
+  const Shape* shape = nullptr;
+  for (size_t profile = 0; profile < engine.profiles.size(); ++profile)
+    if (!misfit(engine, profile, data, &shape)) return;
+  if (engine.profiles.empty()) return;
+  const PortInfo* input = misfit(engine, current, data, &shape);
+  refuse_shape(engine, *input, current, *shape);
+}
+
+void require_types(const Engine::State& engine, const std::vector<Datum>& data) {
+  SymbolBinder binder;
+  for (size_t i = 0; i < data.size(); ++i) binder.bind(engine.inputs[i].name, engine.inputs[i].type, data[i]);
+  binder.finish();
+}
+
+// The data of run() in the order of the graph. Throws for a name too many or too few.
+std::vector<Datum> order_inputs(const Engine::State& engine, const std::map<std::string, Datum>& inputs) {
+  for (const auto& [name, datum] : inputs) find_port(engine.inputs, "input", name);
+  std::vector<Datum> data;
+  for (const PortInfo& port : engine.inputs) {
+    auto found = inputs.find(port.name);
+    if (found == inputs.end() && port.type.kind != Type::Kind::optional)
+      refuse("input", port.name, to_string(port.type), "no data for it");
+    data.push_back(found == inputs.end() ? Datum() : found->second);
+  }
+  return data;
+}
+
+void log_enqueued(const Context::State& state) {
+  const Diagnostics& log = state.shared().diagnostics;
+  if (!log.wants(LogLevel::verbose)) return;
+  std::string inputs;
+  for (size_t i = 0; i < state.inputs.size(); ++i)
+    if (state.inputs[i].shape)
+      inputs += fmt::format(" {} {}", state.shared().inputs[i].name, to_string(*state.inputs[i].shape));
+  log.log(LogLevel::verbose, fmt::format("{}: enqueued an inference of '{}' with{}", state.name,
+                                         state.shared().name, inputs.empty() ? " no input" : inputs));
+}
+
+}  // namespace
+
+Context::Context(std::shared_ptr<State> state) : state_(std::move(state)) {}
+Context::~Context() = default;
+
+const std::string& Context::name() const { return state_->name; }
+const Engine& Context::engine() const { return *state_->engine; }
+
+ContextStats Context::stats() const {
+  std::lock_guard lock(state_->mutex);
+  return state_->stats;
+}
+
+void Context::set_profile(size_t profile) {
+  Use::of(*state_, [&] {
+    const size_t count = state_->shared().profiles.size();
+    if (profile >= std::max<size_t>(count, 1))
+      refuse("context", name(), fmt::format("one of {} profiles, counted from 0", count),
+             fmt::format("{}", profile));
+    state_->profile = profile;
+    for (size_t i = 0; i < state_->inputs.size(); ++i)
+      state_->inputs[i].shape = known_shape(state_->shared().inputs[i].type);
+  });
+}
+
+size_t Context::profile() const {
+  return Use::of(*state_, [&] { return state_->profile; });
+}
+
+void Context::set_shape(std::string_view input, Shape shape) {
+  Use::of(*state_, [&] {
+    const Engine::State& engine = state_->shared();
+    const size_t index = find_port(engine.inputs, "input", input);
+    const PortInfo& port = engine.inputs[index];
+    if (!port.type.is_tensor())
+      refuse("input", port.name, "a tensor", to_string(port.type), "Use run() for it.");
+    element_count(shape);
+    if (port.type.dims) {
+      SymbolBinder alone;
+      alone.bind_shape(port.name, *port.type.dims, shape);
+      alone.finish();
+    }
+    if (!allows(port, state_->profile, shape)) refuse_shape(engine, port, state_->profile, shape);
+    state_->inputs[index].shape = std::move(shape);
+  });
+}
+
+std::optional<Shape> Context::shape(std::string_view name) const {
+  return Use::of(*state_, [&] { return state_->shape_of(name); });
+}
+
+size_t Context::required_bytes(std::string_view name) const {
+  return Use::of(*state_, [&] {
+    const PortInfo& port = state_->port(name);
+    require_raw(port, "input or output");
+    std::optional<Shape> shape = state_->shape_of(name);
+    if (!shape)
+      refuse("input or output", port.name, "a known shape", to_string(port.type),
+             "Set the shapes of all inputs; where only running can tell, use an output allocator.");
+    return byte_size(port.type.dtype, element_count(*shape));
+  });
+}
+
+void Context::bind_input(std::string_view name, const void* memory, size_t bytes) {
+  Use::of(*state_, [&] {
+    const Engine::State& engine = state_->shared();
+    const size_t index = find_port(engine.inputs, "input", name);
+    const PortInfo& port = engine.inputs[index];
+    InputSlot& slot = state_->inputs[index];
+    require_raw(port, "input");
+    require_aligned(port, "input", memory);
+    std::optional<Shape> fixed = known_shape(port.type);
+    if (memory && fixed) require_input_bytes(port, *fixed, bytes);
+    slot.memory = memory;
+    slot.bytes = memory ? bytes : 0;
+  });
+}
+
+void Context::bind_output(std::string_view name, void* memory, size_t bytes) {
+  Use::of(*state_, [&] {
+    const Engine::State& engine = state_->shared();
+    const size_t index = find_port(engine.outputs, "output", name);
+    const PortInfo& port = engine.outputs[index];
+    require_raw(port, "output");
+    require_aligned(port, "output", memory);
+    std::optional<Shape> fixed = known_shape(port.type);
+    if (memory && fixed) require_output_bytes(port, *fixed, bytes);
+    state_->outputs[index] = {.memory = memory, .bytes = memory ? bytes : 0, .allocator = nullptr};
+  });
+}
+
+void Context::set_output_allocator(std::string_view output, OutputAllocator allocator) {
+  Use::of(*state_, [&] {
+    const Engine::State& engine = state_->shared();
+    const size_t index = find_port(engine.outputs, "output", output);
+    require_raw(engine.outputs[index], "output");
+    state_->outputs[index] = {.memory = nullptr, .bytes = 0, .allocator = std::move(allocator)};
+  });
+}
+
+void Context::check_dtype(const PortInfo& port, DType dtype) const {
+  reported(state_->shared().diagnostics, [&] {
+    if (port.type.dtype != dtype || !port.type.is_tensor())
+      refuse("input or output", port.name, to_string(port.type),
+             fmt::format("memory of {}", to_string(dtype)));
+  });
+}
+
+Shape Context::result_shape(std::string_view output) const {
+  return Use::of(*state_, [&] {
+    const size_t index = find_port(state_->shared().outputs, "output", output);
+    std::lock_guard lock(state_->mutex);
+    if (!state_->has_result)
+      refuse("context", name(), "a completed inference", "none yet",
+             "Enqueue one and synchronise the stream.");
+    return state_->result_shapes[index];
+  });
+}
+
+void Context::enqueue(Stream& stream) {
+  Use::of(*state_, [&] {
+    std::vector<Datum> inputs = state_->gather_inputs();
+    state_->begin(stream.state_.get());
+    Stream::State::Job job;
+    job.run = [state = state_, inputs = std::move(inputs), outputs = state_->outputs] {
+      BoundOutputs sink(state->shared().outputs, outputs);
+      reported(state->shared().diagnostics, [&] { state->perform(inputs, sink, &sink.shapes()); });
+    };
+    job.skip = [state = state_] { state->skip(); };
+    try {
+      stream.state_->push(std::move(job));
+    } catch (...) {
+      state_->cancel_begin();
+      throw;
+    }
+    log_enqueued(*state_);
+  });
+}
+
+std::map<std::string, Datum> Context::run(const std::map<std::string, Datum>& inputs) {
+  return Use::of(*state_, [&] {
+    std::vector<Datum> data = order_inputs(state_->shared(), inputs);
+    require_types(state_->shared(), data);
+    require_a_profile(state_->shared(), state_->profile, data);
+    state_->begin(nullptr);
+    KeptOutputs sink(state_->shared().outputs);
+    state_->perform(data, sink, nullptr);
+    return sink.take();
+  });
+}
+
+}  // namespace ingot

@@ -1,0 +1,201 @@
+#include "runtime/context_state.h"
+
+#include <chrono>
+#include <new>
+
+#include "ingot/error.h"
+#include "runtime/engine_state.h"
+#include "runtime/ports.h"
+
+namespace ingot {
+namespace {
+
+ErrorParts invalid(std::string object, std::string name, std::string expected, std::string observed,
+                   std::string remedy = {}) {
+  return {.code = ErrorCode::invalid_argument,
+          .object = std::move(object),
+          .name = std::move(name),
+          .expected = std::move(expected),
+          .observed = std::move(observed),
+          .remedy = std::move(remedy)};
+}
+
+std::string quoted(const std::vector<std::string>& names) {
+  return fmt::format("'{}'", fmt::join(names, "', '"));
+}
+
+// What an inference may throw, as Error.
+Error current_error() {
+  try {
+    throw;
+  } catch (const Error& e) {
+    return e;
+  } catch (const std::bad_alloc&) {
+    return Error({.code = ErrorCode::out_of_memory,
+                  .object = "inference",
+                  .expected = "memory for intermediate values",
+                  .observed = "a refused allocation"});
+  } catch (const std::exception& e) {
+    return Error({.code = ErrorCode::internal, .object = "inference", .observed = e.what()});
+  }
+}
+
+}  // namespace
+
+Context::State::State(std::shared_ptr<const Engine> owner, std::string own_name)
+    : engine(std::move(owner)), name(std::move(own_name)) {
+  for (const PortInfo& port : shared().inputs) inputs.push_back({.shape = known_shape(port.type)});
+  outputs.resize(shared().outputs.size());
+}
+
+const Engine::State& Context::State::shared() const { return *engine->state_; }
+
+SymbolSizes Context::State::bind_known_shapes() const {
+  SymbolBinder binder;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const PortInfo& port = shared().inputs[i];
+    if (inputs[i].shape && port.type.is_ranked())
+      binder.bind_shape(port.name, *port.type.dims, *inputs[i].shape);
+  }
+  return binder.finish();
+}
+
+const PortInfo& Context::State::port(std::string_view wanted) const {
+  for (const PortInfo& input : shared().inputs)
+    if (input.name == wanted) return input;
+  return shared().outputs[find_port(shared().outputs, "input or output", wanted)];
+}
+
+std::optional<Shape> Context::State::shape_of(std::string_view port) const {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (shared().inputs[i].name == port) return inputs[i].shape;
+  const size_t index = find_port(shared().outputs, "input or output", port);
+  return known_shape(shared().outputs[index].type, bind_known_shapes());
+}
+
+void Context::State::require_raw_ports() const {
+  auto refuse = [](const PortInfo& port, const char* kind) {
+    throw Error(invalid(kind, port.name, "a tensor of numbers to read or write in place",
+                        to_string(port.type), "Call run() instead of enqueue()."));
+  };
+  for (const PortInfo& port : shared().inputs)
+    if (!has_raw_bytes(port.type) && port.type.kind != Type::Kind::optional) refuse(port, "input");
+  for (const PortInfo& port : shared().outputs)
+    if (!has_raw_bytes(port.type)) refuse(port, "output");
+}
+
+void Context::State::require_shapes() const {
+  std::vector<std::string> missing;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (shared().inputs[i].type.is_tensor() && !inputs[i].shape) missing.push_back(shared().inputs[i].name);
+  if (!missing.empty())
+    throw Error(invalid("context", name, "the shape of every input", "none for " + quoted(missing),
+                        "Call set_shape()."));
+}
+
+// An empty tensor needs no memory.
+void Context::State::require_memory(const SymbolSizes& sizes) const {
+  auto is_empty = [&](const PortInfo& port, const std::optional<Shape>& shape) {
+    const std::optional<Shape> known = shape ? shape : known_shape(port.type, sizes);
+    return known && element_count(*known) == 0;
+  };
+  std::vector<std::string> missing;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const PortInfo& port = shared().inputs[i];
+    if (port.type.is_tensor() && !inputs[i].memory && !is_empty(port, inputs[i].shape))
+      missing.push_back(port.name);
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const PortInfo& port = shared().outputs[i];
+    if (!outputs[i].memory && !outputs[i].allocator && !is_empty(port, std::nullopt))
+      missing.push_back(port.name);
+  }
+  if (!missing.empty())
+    throw Error(invalid("context", name, "memory for every input and output", "none for " + quoted(missing),
+                        "Call bind_input() and bind_output()."));
+}
+
+void Context::State::require_output_sizes(const SymbolSizes& sizes) const {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const PortInfo& port = shared().outputs[i];
+    if (outputs[i].allocator) continue;
+    if (std::optional<Shape> shape = known_shape(port.type, sizes))
+      require_output_bytes(port, *shape, outputs[i].bytes);
+  }
+}
+
+std::vector<Datum> Context::State::gather_inputs() const {
+  require_raw_ports();
+  require_shapes();
+  const SymbolSizes sizes = bind_known_shapes();
+  require_memory(sizes);
+  require_output_sizes(sizes);
+  std::vector<Datum> data;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const PortInfo& port = shared().inputs[i];
+    const InputSlot& slot = inputs[i];
+    if (!port.type.is_tensor()) {
+      data.emplace_back();
+      continue;
+    }
+    require_input_bytes(port, *slot.shape, slot.bytes);
+    const std::span<const std::byte> bytes(static_cast<const std::byte*>(slot.memory), slot.bytes);
+    data.emplace_back(Tensor::share(port.type.dtype, *slot.shape, bytes, nullptr));
+  }
+  return data;
+}
+
+void Context::State::begin(const void* wanted) {
+  std::lock_guard lock(mutex);
+  if (pending > 0 && (wanted == nullptr || stream != wanted))
+    throw Error(invalid("context", name, "no pending inference elsewhere",
+                        fmt::format("{} on a stream", pending),
+                        "Synchronise that stream first, or use another context."));
+  ++pending;
+  ++stats.enqueued;
+  stream = wanted;
+}
+
+void Context::State::cancel_begin() {
+  std::lock_guard lock(mutex);
+  --pending;
+  --stats.enqueued;
+}
+
+void Context::State::skip() {
+  std::lock_guard lock(mutex);
+  --pending;
+  ++stats.skipped;
+}
+
+void Context::State::end(double seconds, bool completed) {
+  --pending;
+  ++(completed ? stats.completed : stats.failed);
+  stats.busy_seconds += seconds;
+  if (completed) stats.last_seconds = seconds;
+}
+
+void Context::State::perform(std::span<const Datum> data, OutputSink& sink, std::vector<Shape>* shapes) {
+  const auto start = std::chrono::steady_clock::now();
+  auto elapsed = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  try {
+    shared().program->run(data, sink);
+  } catch (...) {
+    ErrorParts parts = current_error().parts();
+    parts.object = fmt::format("context '{}': {}", name, parts.object);
+    Error named(std::move(parts));
+    std::lock_guard lock(mutex);
+    end(elapsed(), false);
+    throw named;
+  }
+  ++engine->state_->inferences;
+  std::lock_guard lock(mutex);
+  end(elapsed(), true);
+  if (!shapes) return;
+  result_shapes = std::move(*shapes);
+  has_result = true;
+}
+
+}  // namespace ingot

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <atomic>
+#include <mutex>
+
+#include "device/device.h"
+#include "ingot/runtime.h"
+#include "ir/bind_symbols.h"
+
+namespace ingot {
+
+struct InputSlot {
+  std::optional<Shape> shape;  // fixed by the type, or set
+  const void* memory = nullptr;
+  size_t bytes = 0;
+};
+
+struct OutputSlot {
+  void* memory = nullptr;
+  size_t bytes = 0;
+  OutputAllocator allocator;
+};
+
+// Kept alive by the Context and by its inferences under way. The first part is for the thread that holds
+// `busy`, the second, guarded by `mutex`, also for the threads that run inferences.
+struct Context::State {
+  State(std::shared_ptr<const Engine> engine, std::string name);
+
+  const Engine::State& shared() const;
+
+  // Sizes of symbols as far as shapes are known. Throws where equal names have different sizes.
+  SymbolSizes bind_known_shapes() const;
+  const PortInfo& port(std::string_view name) const;  // an input or an output
+  // As Context::shape().
+  std::optional<Shape> shape_of(std::string_view name) const;
+  // The inputs of an inference with what is set and bound now. Throws where something is missing.
+  std::vector<Datum> gather_inputs() const;
+
+  // Counts an inference in. Throws where others are pending, unless on the same stream; null is run().
+  void begin(const void* stream);
+  void cancel_begin();  // it could not be queued
+  void skip();          // counts it out without running it
+  // Runs it on this thread and counts it out; `shapes` are those of its outputs afterwards, null to not keep
+  // them. Throws Error that names the context.
+  void perform(std::span<const Datum> inputs, OutputSink& outputs, std::vector<Shape>* shapes);
+
+  const std::shared_ptr<const Engine> engine;
+  const std::string name;
+  std::atomic_flag busy;
+
+  size_t profile = 0;
+  std::vector<InputSlot> inputs;
+  std::vector<OutputSlot> outputs;
+
+  mutable std::mutex mutex;
+  ContextStats stats;
+  uint64_t pending = 0;
+  const void* stream = nullptr;      // of the pending inferences
+  std::vector<Shape> result_shapes;  // of the last completed inference, by output
+  bool has_result = false;
+
+ private:
+  void require_raw_ports() const;
+  void require_shapes() const;
+  void require_memory(const SymbolSizes& sizes) const;
+  void require_output_sizes(const SymbolSizes& sizes) const;
+  void end(double seconds, bool completed);
+};
+
+}  // namespace ingot

@@ -1,0 +1,55 @@
+#include "ingot/error.h"
+#include "runtime/context_state.h"
+#include "runtime/engine_state.h"
+#include "runtime/ports.h"
+#include "runtime/report.h"
+
+namespace ingot {
+
+Engine::Engine(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Engine::~Engine() = default;
+
+const std::string& Engine::name() const { return state_->name; }
+const std::string& Engine::device() const { return state_->device; }
+const std::string& Engine::producer() const { return state_->producer; }
+const std::map<std::string, std::string>& Engine::metadata() const { return state_->metadata; }
+const std::vector<PortInfo>& Engine::inputs() const { return state_->inputs; }
+const std::vector<PortInfo>& Engine::outputs() const { return state_->outputs; }
+const std::vector<Profile>& Engine::profiles() const { return state_->profiles; }
+
+const PortInfo& Engine::input(std::string_view name) const {
+  return reported(state_->diagnostics, [&]() -> const PortInfo& {
+    return state_->inputs[find_port(state_->inputs, "input", name)];
+  });
+}
+
+const PortInfo& Engine::output(std::string_view name) const {
+  return reported(state_->diagnostics, [&]() -> const PortInfo& {
+    return state_->outputs[find_port(state_->outputs, "output", name)];
+  });
+}
+
+EngineStats Engine::stats() const {
+  EngineStats stats = state_->fixed;
+  stats.contexts_created = state_->contexts_created;
+  stats.inferences = state_->inferences;
+  return stats;
+}
+
+std::unique_ptr<Context> Engine::create_context(std::string name) const {
+  return reported(state_->diagnostics, [&] {
+    if (!state_->program)
+      throw Error({.code = ErrorCode::incompatible,
+                   .object = "engine",
+                   .name = state_->name,
+                   .expected = "an engine with its weights",
+                   .observed = state_->missing_weights,
+                   .remedy = "Build it again without stripping weights."});
+    const uint64_t number = ++state_->contexts_created;
+    if (name.empty()) name = fmt::format("context {}", number);
+    auto state = std::make_shared<Context::State>(shared_from_this(), std::move(name));
+    return std::unique_ptr<Context>(new Context(std::move(state)));
+  });
+}
+
+}  // namespace ingot

@@ -1,0 +1,39 @@
+#include "runtime/outputs.h"
+
+#include "ingot/error.h"
+#include "runtime/ports.h"
+
+namespace ingot {
+
+std::optional<std::span<std::byte>> BoundOutputs::memory(size_t index, const Shape& shape) {
+  const PortInfo& port = ports_[index];
+  const OutputSlot& slot = slots_[index];
+  const size_t bytes = byte_size(port.type.dtype, element_count(shape));
+  shapes_[index] = shape;
+  if (bytes == 0) return std::span<std::byte>();
+  if (slot.allocator) return std::span(static_cast<std::byte*>(allocate(index, shape, bytes)), bytes);
+  require_output_bytes(port, shape, slot.bytes);
+  return std::span(static_cast<std::byte*>(slot.memory), bytes);
+}
+
+void* BoundOutputs::allocate(size_t index, const Shape& shape, size_t bytes) const {
+  const PortInfo& port = ports_[index];
+  void* memory = slots_[index].allocator(port.name, shape, bytes);
+  if (memory == nullptr)
+    throw Error(
+        {.code = ErrorCode::out_of_memory,
+         .object = "output",
+         .name = port.name,
+         .expected = fmt::format("{} bytes from the output allocator for shape {}", bytes, to_string(shape)),
+         .observed = "null"});
+  require_aligned(port, "output", memory);
+  return memory;
+}
+
+void BoundOutputs::deliver(size_t index, Datum output) {
+  const Tensor& tensor = output.tensor();
+  const std::span<std::byte> target = *memory(index, tensor.shape());
+  std::copy(tensor.bytes().begin(), tensor.bytes().end(), target.begin());
+}
+
+}  // namespace ingot

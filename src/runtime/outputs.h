@@ -1,0 +1,41 @@
+#pragma once
+
+#include "device/device.h"
+#include "ingot/runtime.h"
+#include "runtime/context_state.h"
+
+namespace ingot {
+
+// Outputs go to memory of the application, checked for size and alignment.
+class BoundOutputs : public OutputSink {
+ public:
+  BoundOutputs(const std::vector<PortInfo>& ports, const std::vector<OutputSlot>& slots)
+      : ports_(ports), slots_(slots), shapes_(ports.size()) {}
+
+  std::optional<std::span<std::byte>> memory(size_t index, const Shape& shape) override;
+  void deliver(size_t index, Datum output) override;
+  std::vector<Shape>& shapes() { return shapes_; }
+
+ private:
+  void* allocate(size_t index, const Shape& shape, size_t bytes) const;
+
+  const std::vector<PortInfo>& ports_;
+  const std::vector<OutputSlot>& slots_;
+  std::vector<Shape> shapes_;
+};
+
+// Outputs are kept as the device hands them over.
+class KeptOutputs : public OutputSink {
+ public:
+  explicit KeptOutputs(const std::vector<PortInfo>& ports) : ports_(ports) {}
+
+  std::optional<std::span<std::byte>> memory(size_t, const Shape&) override { return std::nullopt; }
+  void deliver(size_t index, Datum output) override { kept_[ports_[index].name] = std::move(output); }
+  std::map<std::string, Datum> take() { return std::move(kept_); }
+
+ private:
+  const std::vector<PortInfo>& ports_;
+  std::map<std::string, Datum> kept_;
+};
+
+}  // namespace ingot

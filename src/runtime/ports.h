@@ -1,0 +1,32 @@
+#pragma once
+
+#include "ingot/graph.h"
+#include "ingot/runtime.h"
+#include "ir/bind_symbols.h"
+
+namespace ingot {
+
+// The inputs of a graph with the shapes that the profiles allow.
+std::vector<PortInfo> list_inputs(const Graph& graph, const std::vector<Profile>& profiles);
+std::vector<PortInfo> list_outputs(const Graph& graph);
+
+// The index of a port. `kind` is "input" or "output". Throws Error(not_found), naming those that exist.
+size_t find_port(const std::vector<PortInfo>& ports, std::string_view kind, std::string_view name);
+
+// Whether the port is memory to read or write: a tensor, not of strings.
+bool has_raw_bytes(const Type& type);
+
+// What the sizes of a tensor type are; empty where one is not known.
+std::optional<Shape> known_shape(const Type& type, const SymbolSizes& sizes = {});
+
+// Throws Error(invalid_argument) unless an input is given exactly the bytes of its shape, an output at least
+// those.
+void require_input_bytes(const PortInfo& input, const Shape& shape, size_t bytes);
+void require_output_bytes(const PortInfo& output, const Shape& shape, size_t bytes);
+// Throws it unless the memory is aligned for the elements of the port.
+void require_aligned(const PortInfo& port, std::string_view kind, const void* memory);
+
+// Whether a profile allows the shape of an input.
+bool allows(const PortInfo& input, size_t profile, const Shape& shape);
+
+}  // namespace ingot

@@ -1,0 +1,166 @@
+#include "ingot/runtime.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+
+#include "base/file_descriptor.h"
+#include "base/mapped_file.h"
+#include "base/os_error.h"
+#include "engine/engine_file.h"
+#include "engine/header.h"
+#include "ingot/error.h"
+#include "runtime/devices.h"
+#include "runtime/engine_state.h"
+#include "runtime/ports.h"
+#include "runtime/report.h"
+
+namespace ingot {
+namespace {
+
+constexpr std::string_view kObject = "engine file";
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::string describe_missing(const std::vector<MissingWeights>& missing) {
+  uint64_t bytes = 0;
+  for (const MissingWeights& weights : missing) bytes += weights.size;
+  return fmt::format("stripped of {} constants, {} bytes", missing.size(), bytes);
+}
+
+// Reads until the buffer is full or the file ends.
+size_t read_start(const UniqueFd& fd, const std::string& path, std::span<std::byte> buffer) {
+  size_t filled = 0;
+  while (filled < buffer.size()) {
+    ssize_t n = read(fd.get(), buffer.data() + filled, buffer.size() - filled);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw_os_error(errno, kObject, path, "read");
+    if (n == 0) break;
+    filled += static_cast<size_t>(n);
+  }
+  return filled;
+}
+
+EngineValidity check_file(const std::string& path) {
+  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd) throw_os_error(errno, kObject, path, "open");
+  struct stat info;
+  if (fstat(fd.get(), &info) != 0) throw_os_error(errno, kObject, path, "read its size");
+  require_regular(info.st_mode, kObject, path);
+  std::array<std::byte, kHeaderSize> header;
+  const size_t size = read_start(fd, path, header);
+  return check_engine_header(std::span(header).first(size),
+                             {.file_size = static_cast<uint64_t>(info.st_size), .memory = std::nullopt});
+}
+
+// A copy, aligned as the reader wants it.
+std::shared_ptr<const Tensor> copy_bytes(std::span<const std::byte> bytes) {
+  Tensor copy = Tensor::allocate(DType::u8, {static_cast<int64_t>(bytes.size())});
+  std::copy(bytes.begin(), bytes.end(), copy.mutable_bytes().begin());
+  return std::make_shared<const Tensor>(std::move(copy));
+}
+
+}  // namespace
+
+struct Runtime::State {
+  RuntimeConfig config;
+  const Device& device;
+
+  std::unique_ptr<Engine::State> load(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
+                                      const std::string& name) const;
+  void compile(Engine::State& engine, std::shared_ptr<const Graph> graph) const;
+  void log_open(const Engine::State& engine, const std::vector<std::string>& targets) const;
+};
+
+std::unique_ptr<Engine::State> Runtime::State::load(std::span<const std::byte> bytes,
+                                                    std::shared_ptr<const void> owner,
+                                                    const std::string& name) const {
+  const Clock::time_point start = Clock::now();
+  EngineContent content = read_engine(bytes, std::move(owner), name);
+  auto engine = std::make_unique<Engine::State>();
+  engine->name = name;
+  engine->device = config.device;
+  engine->producer = content.producer;
+  engine->metadata = content.graph.metadata();
+  engine->inputs = list_inputs(content.graph, content.profiles);
+  engine->outputs = list_outputs(content.graph);
+  engine->profiles = std::move(content.profiles);
+  engine->diagnostics = config.diagnostics;
+  engine->fixed.file_bytes = bytes.size();
+  engine->fixed.weight_bytes = check_engine_header(bytes).weight_bytes;
+  if (content.stripped) {
+    engine->missing_weights = describe_missing(content.missing);
+  } else {
+    compile(*engine, std::make_shared<const Graph>(std::move(content.graph)));
+  }
+  engine->fixed.open_seconds = seconds_since(start);
+  log_open(*engine, content.targets);
+  return engine;
+}
+
+void Runtime::State::compile(Engine::State& engine, std::shared_ptr<const Graph> graph) const {
+  const Clock::time_point start = Clock::now();
+  engine.program = device.compile(std::move(graph), {config.threads, config.diagnostics});
+  engine.fixed.compile_seconds = seconds_since(start);
+}
+
+void Runtime::State::log_open(const Engine::State& engine, const std::vector<std::string>& targets) const {
+  const Diagnostics& log = config.diagnostics;
+  if (!targets.empty() && std::find(targets.begin(), targets.end(), engine.device) == targets.end())
+    log.log(LogLevel::warning, fmt::format("engine '{}' was built for {}, but is opened for {}", engine.name,
+                                           fmt::join(targets, ", "), engine.device));
+  if (!engine.program)
+    log.log(LogLevel::warning,
+            fmt::format("engine '{}' cannot run: {}", engine.name, engine.missing_weights));
+  if (log.wants(LogLevel::info))
+    log.log(
+        LogLevel::info,
+        fmt::format("opened engine '{}' for {} in {:.1f} ms, {:.1f} ms of it to compile: {} "
+                    "bytes, {} of them weights",
+                    engine.name, engine.device, engine.fixed.open_seconds * 1e3,
+                    engine.fixed.compile_seconds * 1e3, engine.fixed.file_bytes, engine.fixed.weight_bytes));
+}
+
+Runtime::Runtime(RuntimeConfig config) {
+  state_ = reported(config.diagnostics, [&] {
+    const Device& device = find_device(config.device);
+    return std::make_shared<const State>(State{config, device});
+  });
+}
+
+Runtime::~Runtime() = default;
+
+std::vector<std::string> Runtime::devices() { return device_names(); }
+
+std::shared_ptr<const Engine> Runtime::open(const std::string& path) const {
+  return reported(state_->config.diagnostics, [&] {
+    std::shared_ptr<const MappedFile> file = MappedFile::open(path, kObject);
+    const std::span<const std::byte> bytes = file->bytes();
+    return std::shared_ptr<const Engine>(new Engine(state_->load(bytes, std::move(file), path)));
+  });
+}
+
+std::shared_ptr<const Engine> Runtime::open(std::span<const std::byte> bytes,
+                                            std::shared_ptr<const void> owner,
+                                            const std::string& name) const {
+  return reported(state_->config.diagnostics, [&] {
+    std::shared_ptr<const Tensor> copy;
+    if (!owner) copy = copy_bytes(bytes);
+    auto state = copy ? state_->load(copy->bytes(), copy, name) : state_->load(bytes, owner, name);
+    return std::shared_ptr<const Engine>(new Engine(std::move(state)));
+  });
+}
+
+EngineValidity Runtime::check_validity(const std::string& path) const {
+  return reported(state_->config.diagnostics, [&] { return check_file(path); });
+}
+
+}  // namespace ingot
