@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace ingot::cli {
+
+// A script for bash that completes the commands of `app`, their options, the values of options that name
+// their choices, and file names everywhere else.
+std::string bash_completion(const CLI::App& app);
+
+}  // namespace ingot::cli

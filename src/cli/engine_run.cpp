@@ -1,0 +1,174 @@
+#include "cli/engine_run.h"
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "cli/arguments.h"
+#include "cli/values.h"
+#include "ingot/error.h"
+#include "tensor_io/random_tensor.h"
+#include "tensor_io/tensor_file.h"
+
+namespace ingot::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+class Stopwatch {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+[[noreturn]] void fail_open_size(const PortInfo& port) {
+  throw Error({.code = ErrorCode::invalid_argument,
+               .object = "input",
+               .name = port.name,
+               .expected = "sizes for all dimensions",
+               .observed = to_string(port.type),
+               .remedy = fmt::format("Give --shape {}=SIZExSIZE... or --dim NAME=SIZE.", port.name)});
+}
+
+// The shape of an input from what the command line says.
+Shape shape_for(const PortInfo& port, const std::map<std::string, int64_t>& dims) {
+  if (!port.type.is_ranked()) fail_open_size(port);
+  Shape out;
+  for (const Dim& dim : *port.type.dims) {
+    const Dim known = dim.substitute([&](std::string_view name) -> std::optional<Dim> {
+      const auto found = dims.find(std::string(name));
+      return found == dims.end() ? std::nullopt : std::optional<Dim>(found->second);
+    });
+    if (!known.is_constant()) fail_open_size(port);
+    out.push_back(known.constant());
+  }
+  return out;
+}
+
+Json tensor_json(const Tensor& t) { return {{"dtype", to_string(t.dtype())}, {"shape", t.shape()}}; }
+
+}  // namespace
+
+void EngineRun::declare(Arguments& a) {
+  a.positional("ENGINE", path_, "The engine file.");
+  a.option("--device", "NAME", device_,
+           "The device to run on; default: reference. 'ingot version' lists them.");
+  a.repeated(
+      "-i,--input", "NAME=FILE", input_texts_,
+      "An input from a .npy, .npz, .pb (ONNX tensor) or .raw file (bare little-endian elements). FILE.npz "
+      "without NAME= gives all inputs of its members' names.");
+  a.option("--random-seed", "N", seed_, "Fill inputs that are not given with random values made from N.", 0,
+           INT64_MAX);
+  a.repeated("--shape", "NAME=SHAPE", shape_texts_, "Shape of a random or .raw input, as 1x3x224x224.");
+  a.repeated("--dim", "NAME=SIZE", dim_texts_, "Size of a named dimension, for random and .raw inputs.");
+  a.option("--threads", "N", threads_, "Threads of one inference; default: all CPUs.", 1, 1024);
+}
+
+void EngineRun::open(Logger& logger) {
+  shapes_ = parse_shapes("--shape", shape_texts_);
+  dims_ = parse_sizes("--dim", dim_texts_);
+  RuntimeConfig config;
+  config.diagnostics.logger = &logger;
+  config.diagnostics.recorder = std::make_shared<ErrorRecorder>();  // errors are printed once, by the program
+  config.threads = static_cast<int>(threads_);
+  if (!device_.empty()) config.device = device_;
+  const Stopwatch watch;
+  engine_ = Runtime(config).open(path_);
+  load_seconds_ = watch.seconds();
+  context_ = engine_->create_context();
+  read_inputs();
+}
+
+double EngineRun::run() {
+  const Stopwatch watch;
+  outputs_ = context_->run(inputs_);
+  return watch.seconds();
+}
+
+void EngineRun::read_inputs() {
+  for (const auto& [name, shape] : shapes_) engine_->input(name);  // throws for a name that is no input
+  for (const std::string& text : input_texts_) read_input(text);
+  if (seed_ >= 0) fill_with_random();
+  refuse_missing();
+}
+
+void EngineRun::read_input(const std::string& text) {
+  if (text.find('=') == std::string::npos && text.ends_with(".npz")) return read_archive(text);
+  const auto [name, path] = parse_assignment("--input", text);
+  const PortInfo& port = engine_->input(name);
+  WantedDatum wanted{.name = name, .type = port.type, .shape = {}};
+  if (auto given = shapes_.find(name); given != shapes_.end()) wanted.shape = given->second;
+  if (path.ends_with(".raw") && !wanted.shape && !dims_.empty()) wanted.shape = shape_for(port, dims_);
+  add_input(name, read_datum_file(path, wanted), path);
+}
+
+void EngineRun::read_archive(const std::string& path) {
+  std::map<std::string, DType> types;
+  for (const PortInfo& port : engine_->inputs()) types[port.name] = port.type.element_dtype();
+  for (auto& [name, tensor] : read_npz(path, types)) add_input(engine_->input(name).name, tensor, path);
+}
+
+void EngineRun::add_input(const std::string& name, Datum value, const std::string& source) {
+  if (!inputs_.emplace(name, std::move(value)).second)
+    throw UsageError(fmt::format("--input: expected each input once, found '{}' again", name));
+  sources_[name] = source;
+}
+
+void EngineRun::fill_with_random() {
+  std::mt19937_64 generator(static_cast<uint64_t>(seed_));
+  for (const PortInfo& port : engine_->inputs()) {
+    if (inputs_.contains(port.name) || port.type.kind == Type::Kind::optional) continue;
+    if (!port.type.is_tensor()) continue;  // refuse_missing() names it
+    const auto given = shapes_.find(port.name);
+    Shape shape = given == shapes_.end() ? shape_for(port, dims_) : given->second;
+    add_input(port.name, random_tensor(port.type.dtype, std::move(shape), generator), "random");
+  }
+}
+
+void EngineRun::refuse_missing() const {
+  std::vector<std::string> missing;
+  for (const PortInfo& port : engine_->inputs())
+    if (!inputs_.contains(port.name) && port.type.kind != Type::Kind::optional)
+      missing.push_back(fmt::format("'{}' {}", port.name, to_string(port.type)));
+  if (missing.empty()) return;
+  throw Error({.code = ErrorCode::invalid_argument,
+               .object = "inputs of",
+               .name = engine_->name(),
+               .expected = "a value for each",
+               .observed = fmt::format("none for {}", fmt::join(missing, ", ")),
+               .remedy = "Give --input NAME=FILE, or --random-seed N for random values."});
+}
+
+Json EngineRun::inputs_json() const {
+  Json out = Json::array();
+  for (const auto& [name, value] : inputs_)
+    out.push_back({{"name", name}, {"value", datum_json(value)}, {"source", sources_.at(name)}});
+  return out;
+}
+
+std::string EngineRun::inputs_text() const {
+  std::string out;
+  for (const auto& [name, value] : inputs_)
+    out += fmt::format("input  {}: {} from {}\n", name, describe(value), sources_.at(name));
+  return out;
+}
+
+std::string describe(const Datum& datum) {
+  if (datum.is_none()) return "nothing";
+  if (datum.is_sequence()) return fmt::format("{} tensors", datum.sequence().size());
+  return fmt::format("{}{}", to_string(datum.tensor().dtype()), to_string(datum.tensor().shape()));
+}
+
+Json datum_json(const Datum& datum) {
+  if (datum.is_none()) return nullptr;
+  if (datum.is_tensor()) return tensor_json(datum.tensor());
+  Json out = Json::array();
+  for (const Tensor& t : datum.sequence()) out.push_back(tensor_json(t));
+  return out;
+}
+
+}  // namespace ingot::cli

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "cli/command.h"
+
+namespace CLI {
+class App;
+}
+
+namespace ingot::cli {
+
+std::string overview_page(std::span<const ManualPage> pages);
+std::string manual_page(const ManualPage& page, const CLI::App& app);
+
+}  // namespace ingot::cli

@@ -1,0 +1,30 @@
+#include "cli/timings.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+namespace ingot::cli {
+
+Timings summarize(std::vector<double> seconds) {
+  std::sort(seconds.begin(), seconds.end());
+  const auto count = static_cast<double>(seconds.size());
+  const auto percentile = [&](double part) {
+    return seconds[static_cast<size_t>(std::max(1.0, std::ceil(part * count))) - 1];
+  };
+  return {.count = seconds.size(),
+          .min = seconds.front(),
+          .mean = std::accumulate(seconds.begin(), seconds.end(), 0.0) / count,
+          .p50 = percentile(0.5),
+          .p90 = percentile(0.9),
+          .p95 = percentile(0.95),
+          .p99 = percentile(0.99),
+          .max = seconds.back()};
+}
+
+nlohmann::ordered_json to_json(const Timings& t) {
+  return {{"runs", t.count}, {"min", t.min}, {"mean", t.mean}, {"p50", t.p50},
+          {"p90", t.p90},    {"p95", t.p95}, {"p99", t.p99},   {"max", t.max}};
+}
+
+}  // namespace ingot::cli
