@@ -54,6 +54,29 @@ TEST_F(ShapeValues, RepeatsAndRanges) {
   EXPECT_EQ(known(positions), "unknown");
 }
 
+TEST_F(ShapeValues, ComparisonsAndSelections) {
+  Value wanted = g.concat({ints({-1, 1, 5}), ints({8})});
+  Value is_free = g.equal(wanted, one(-1));
+  EXPECT_EQ(known(is_free), "[1, 0, 0, 0]");
+  EXPECT_EQ(known(g.select(is_free, shape, wanted)), "[n, 1, 5, 8]");
+  EXPECT_EQ(known(g.equal(shape, one(-1))), "[0, 0, 0, 0]");
+  EXPECT_EQ(known(g.less(one(-1), shape)), "[1, 1, 1, 1]");
+  EXPECT_EQ(known(g.equal(shape, one(3))), "unknown");
+  EXPECT_EQ(known(g.cast(ints({0, 7}), {.to = DType::boolean})), "[0, 1]");
+}
+
+TEST_F(ShapeValues, RemaindersAndSigns) {
+  EXPECT_EQ(known(g.mod(shape, one(4))), "[mod(n, 4), 3, mod(m, 4), 0]");
+  EXPECT_EQ(known(g.neg(shape)), "[-n, -3, -m, -8]");
+  EXPECT_EQ(known(g.mod(ints({-3}), one(4))), "unknown");
+}
+
+TEST_F(ShapeValues, NumbersBeyondSizesStayUnknown) {
+  Value big = ints({INT64_MAX});
+  EXPECT_EQ(known(g.mul(big, big)), "unknown");
+  EXPECT_EQ(known(g.neg(ints({INT64_MIN}))), "unknown");
+}
+
 TEST_F(ShapeValues, AValueOutOfReachIsUnknown) {
   EXPECT_EQ(known(g.gather(shape, ints({4}))), "unknown");
   EXPECT_EQ(known(g.gather(g.input("k", Type::tensor(DType::i64, {2})), ints({0}))), "unknown");

@@ -49,22 +49,31 @@ DataSet read_data_set(const fs::path& folder, const OnnxModel& model, const Grap
   return set;
 }
 
+void add_cases(const fs::path& folder, std::string_view kind, std::vector<Case>& cases) {
+  if (!fs::exists(folder)) return;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    std::string name = entry.path().filename().string();
+    Case test{fmt::format("{}/{}", kind, name), entry.path() / "model.onnx", entry.path()};
+    read_tolerances(test);
+    cases.push_back(std::move(test));
+  }
+}
+
 }  // namespace
 
 std::vector<Case> list_cases() {
   const char* cache = std::getenv("INGOT_MODELS");
   std::vector<Case> cases;
   if (cache == nullptr) return cases;
-  for (const char* kind : {"node", "simple", "pytorch-operator", "pytorch-converted"}) {
-    fs::path folder = fs::path(cache) / "onnx-1.22.0" / kind;
-    if (!fs::exists(folder)) continue;
-    for (const auto& entry : fs::directory_iterator(folder)) {
-      Case test{fmt::format("{}/{}", kind, entry.path().filename().string()), entry.path() / "model.onnx",
-                entry.path()};
-      read_tolerances(test);
-      cases.push_back(std::move(test));
-    }
-  }
+  for (const char* kind : {"node", "simple", "pytorch-operator", "pytorch-converted"})
+    add_cases(fs::path(cache) / "onnx-1.22.0" / kind, kind, cases);
+  std::ranges::sort(cases, {}, &Case::name);
+  return cases;
+}
+
+std::vector<Case> list_peer_cases() {
+  std::vector<Case> cases;
+  add_cases(INGOT_TEST_DIR "/peer", "peer", cases);
   std::ranges::sort(cases, {}, &Case::name);
   return cases;
 }

@@ -22,6 +22,10 @@ struct DataSet {
   std::vector<std::optional<Datum>> outputs;  // missing where the case gives none
 };
 
+// The cases kept in tests/conformance/peer: ops that the ONNX data does not cover, with outputs of ONNX
+// Runtime. See tools/make_peer_cases.py.
+std::vector<Case> list_peer_cases();
+
 // All cases below the cache folder of fetched models, sorted by name. Empty when the data is not there.
 std::vector<Case> list_cases();
 

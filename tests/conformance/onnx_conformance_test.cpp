@@ -110,6 +110,7 @@ void register_cases() {
   auto cases = list_cases();
   auto reasons = read_expected_failures();
   size_t count = cases.size();
+  for (Case& test : list_peer_cases()) cases.push_back(std::move(test));
   ::testing::RegisterTest("OnnxConformance", "DataIsPresent", nullptr, nullptr, __FILE__, __LINE__,
                           [count]() -> ::testing::Test* { return new ConformanceData(count); });
   for (const Route& route : kRoutes) {

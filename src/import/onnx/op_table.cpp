@@ -16,6 +16,7 @@ const OnnxOpTable& onnx_op_table() {
     add_onnx_normalization(t);
     add_onnx_pointwise(t);
     add_onnx_quantization(t);
+    add_onnx_quantized_microsoft(t);
     add_onnx_random(t);
     add_onnx_recurrent(t);
     add_onnx_reduce(t);

@@ -40,6 +40,7 @@ void add_onnx_movement(OnnxOpTable& table);
 void add_onnx_normalization(OnnxOpTable& table);
 void add_onnx_pointwise(OnnxOpTable& table);
 void add_onnx_quantization(OnnxOpTable& table);
+void add_onnx_quantized_microsoft(OnnxOpTable& table);
 void add_onnx_random(OnnxOpTable& table);
 void add_onnx_recurrent(OnnxOpTable& table);
 void add_onnx_reduce(OnnxOpTable& table);

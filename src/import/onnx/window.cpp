@@ -58,14 +58,7 @@ std::vector<Value> max_pool(OnnxNodeContext& c) {
 }
 
 std::vector<Value> average_pool(OnnxNodeContext& c) {
-  AveragePoolAttrs attrs{.kernel = c.ints_attr("kernel_shape"),
-                         .strides = c.ints_attr("strides"),
-                         .dilations = c.ints_attr("dilations"),
-                         .pads = c.ints_attr("pads"),
-                         .auto_pad = auto_pad(c),
-                         .ceil_mode = c.flag_attr("ceil_mode", false),
-                         .count_include_pad = c.flag_attr("count_include_pad", false)};
-  return {c.g().average_pool(c.in(0), attrs)};
+  return {c.g().average_pool(c.in(0), average_pool_attributes(c))};
 }
 
 // p was a float in opset 1.
@@ -127,6 +120,16 @@ ConvAttrs conv_attributes(const OnnxNodeContext& c) {
           .pads = c.ints_attr("pads"),
           .auto_pad = auto_pad(c),
           .group = c.int_attr("group", 1)};
+}
+
+AveragePoolAttrs average_pool_attributes(const OnnxNodeContext& c) {
+  return {.kernel = c.ints_attr("kernel_shape"),
+          .strides = c.ints_attr("strides"),
+          .dilations = c.ints_attr("dilations"),
+          .pads = c.ints_attr("pads"),
+          .auto_pad = auto_pad(c),
+          .ceil_mode = c.flag_attr("ceil_mode", false),
+          .count_include_pad = c.flag_attr("count_include_pad", false)};
 }
 
 void add_onnx_window(OnnxOpTable& t) {
