@@ -34,6 +34,11 @@ Values qlinear_leaky_relu(OnnxNodeContext& c) {
   return quantized(c, c.g().leaky_relu(real(c, 0), {.alpha = c.float_attr("alpha", 0.01)}), 3, 0);
 }
 
+Values qlinear_softmax(OnnxNodeContext& c) {
+  if (c.int_attr("opset", 13) < 13) c.fail_unsupported("attribute 'opset' of 13 or more", "less");
+  return quantized(c, c.g().softmax(real(c, 0), {.axis = c.int_attr("axis", -1)}), 3, 0);
+}
+
 Values qlinear_where(OnnxNodeContext& c) {
   return quantized(c, c.g().select(c.in(0), real(c, 1), real(c, 4)), 7, 1);
 }
@@ -175,6 +180,7 @@ void add_onnx_quantized_microsoft(OnnxOpTable& t) {
   t[{"com.microsoft", "QLinearMul"}] = {.import = qlinear_mul};
   t[{"com.microsoft", "QLinearReduceMean"}] = {.import = qlinear_reduce_mean};
   t[{"com.microsoft", "QLinearSigmoid"}] = {.import = qlinear_sigmoid};
+  t[{"com.microsoft", "QLinearSoftmax"}] = {.import = qlinear_softmax, .limits = "opset 13 and later"};
   t[{"com.microsoft", "QLinearWhere"}] = {.import = qlinear_where};
 }
 
