@@ -35,6 +35,25 @@ Rewritten simplify_transpose(Rewriter& r, const Node& node, Operands in) {
   return same(r.g().transpose(source, {.permutation = both}));
 }
 
+template <class A>
+Attrs with_kept_dims(const Attrs& attrs) {
+  A out = attrs.as<A>();
+  out.keep_dims = true;
+  return out;
+}
+
+// The same reduction, keeping the axes it reduces; nothing for other ops.
+std::optional<Attrs> keep_reduced(const Attrs& attrs) {
+  switch (attrs.op()) {
+    case Op::ReduceSum: return with_kept_dims<ReduceSumAttrs>(attrs);
+    case Op::ReduceMean: return with_kept_dims<ReduceMeanAttrs>(attrs);
+    case Op::ReduceProd: return with_kept_dims<ReduceProdAttrs>(attrs);
+    case Op::ReduceMax: return with_kept_dims<ReduceMaxAttrs>(attrs);
+    case Op::ReduceMin: return with_kept_dims<ReduceMinAttrs>(attrs);
+    default: return std::nullopt;
+  }
+}
+
 // Reshape, squeeze and unsqueeze keep the order of elements: whatever chain of them leads from one shape back
 // to the same shape does nothing.
 std::optional<Value> same_elements_before(Rewriter& r, Value v) {
@@ -46,9 +65,50 @@ std::optional<Value> same_elements_before(Rewriter& r, Value v) {
   return std::nullopt;
 }
 
+std::vector<Value> operands_of(Rewriter& r, Value v) { return r.producer(v).operands; }
+
+// A reduction whose axes a reshape brings back as ones could have kept them.
+std::optional<Value> reduction_that_keeps(Rewriter& r, Value v) {
+  GraphBuilder& g = r.g();
+  Value reduced = operands_of(r, v)[0];
+  auto keeping = keep_reduced(r.producer(reduced).attrs);
+  if (!keeping || !g.is_ranked(v)) return std::nullopt;
+  Value kept = g.add(*keeping, operands_of(r, reduced))[0];
+  return same_type(g, kept, v) ? std::optional(kept) : std::nullopt;
+}
+
+// PyTorch's exporter swaps the last two axes of [.., a, b] as of a batch of matrices: reshape to [-1, a, b],
+// transpose, reshape to [.., b, a].
+std::optional<Value> batched_transpose(Rewriter& r, Value v) {
+  GraphBuilder& g = r.g();
+  Value swapped = operands_of(r, v)[0];
+  if (!r.is(swapped, Op::Transpose) || !g.is_ranked(v) || !g.is_ranked(swapped) || g.rank(swapped) != 3)
+    return std::nullopt;
+  auto order = full_permutation(r.producer(swapped).as<TransposeAttrs>(), 3);
+  Value flat = operands_of(r, swapped)[0];
+  if (order != std::vector<int64_t>{0, 2, 1} || !r.is(flat, Op::Reshape)) return std::nullopt;
+  Value source = operands_of(r, flat)[0];
+  if (!g.is_ranked(source) || g.rank(source) != g.rank(v) || g.rank(v) < 3) return std::nullopt;
+  const Dims &x = g.dims(source), &y = g.dims(v), &matrices = g.dims(flat);
+  size_t n = x.size();
+  bool fits = std::equal(x.begin(), x.end() - 2, y.begin()) && x[n - 2] == y[n - 1] && x[n - 1] == y[n - 2] &&
+              matrices[1] == x[n - 2] && matrices[2] == x[n - 1];
+  if (!fits) return std::nullopt;
+  std::vector<int64_t> permutation(n);
+  std::iota(permutation.begin(), permutation.end(), 0);
+  std::swap(permutation[n - 2], permutation[n - 1]);
+  return g.transpose(source, {.permutation = permutation});
+}
+
+std::optional<Value> regrouped(Rewriter& r, Value v) {
+  if (auto source = same_elements_before(r, v)) return source;
+  if (auto kept = reduction_that_keeps(r, v)) return kept;
+  return batched_transpose(r, v);
+}
+
 Rewritten simplify_regrouping(Rewriter& r, const Node& node, Operands in) {
   Value kept = r.g().add(node.attrs, std::vector<Value>(in.begin(), in.end()))[0];
-  return same(same_elements_before(r, kept).value_or(kept));
+  return same(regrouped(r, kept).value_or(kept));
 }
 
 // A second reshape that names every size makes the first one needless.
@@ -65,7 +125,7 @@ Rewritten simplify_reshape(Rewriter& r, const Node& node, Operands in) {
   if (std::ranges::all_of(*sizes, &Dim::is_constant))
     attrs.zero_is_zero = node.as<ReshapeAttrs>().zero_is_zero;
   Value kept = g.reshape(source, in[1], attrs);
-  return same(same_elements_before(r, kept).value_or(kept));
+  return same(regrouped(r, kept).value_or(kept));
 }
 
 Rewritten simplify_concat(Rewriter& r, const Node& node, Operands in) {

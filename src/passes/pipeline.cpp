@@ -7,6 +7,10 @@
 #include "passes/canonicalise.h"
 #include "passes/fold_constants.h"
 #include "passes/merge_duplicates.h"
+#include "passes/recognise_attention.h"
+#include "passes/recognise_norms.h"
+#include "passes/recognise_rotary.h"
+#include "passes/recognise_softmax.h"
 #include "passes/remove_dead_code.h"
 #include "passes/simplify_shapes.h"
 
@@ -18,6 +22,18 @@ constexpr auto kPasses = std::to_array<Pass>({
     {"simplify_shapes", simplify_shapes},
     {"canonicalise", canonicalise},
     {"merge_duplicates", merge_duplicates},
+    // Before patterns, since a value that only dead code reads is private.
+    {"remove_dead_code", remove_dead_code},
+    // Patterns are looked for in the one form that the passes above leave. Softmax before attention, which
+    // holds one.
+    {"recognise_softmax", recognise_softmax},
+    {"recognise_norms", recognise_norms},
+    {"recognise_rotary", recognise_rotary},
+    {"recognise_attention", recognise_attention},
+    // Again, for what the patterns left over: transposed keys, constants that now meet.
+    {"canonicalise", canonicalise},
+    {"fold_constants", fold_constants},
+    {"merge_duplicates", merge_duplicates},
     // Last, since each pass before it leaves nodes that nothing reads.
     {"remove_dead_code", remove_dead_code},
 });
@@ -26,7 +42,8 @@ void check_names(const PipelineOptions& options) {
   for (const std::string& name : options.disabled) {
     if (std::ranges::find(kPasses, name, &Pass::name) != kPasses.end()) continue;
     std::vector<std::string_view> known;
-    for (const Pass& p : kPasses) known.push_back(p.name);
+    for (const Pass& p : kPasses)
+      if (std::ranges::find(known, p.name) == known.end()) known.push_back(p.name);
     throw Error({.code = ErrorCode::invalid_argument,
                  .object = "pass",
                  .name = name,

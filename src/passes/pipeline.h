@@ -17,7 +17,7 @@ struct Pass {
   Graph (*run)(const Graph&);
 };
 
-// All passes in the order they run.
+// All passes in the order they run; a name may occur more than once.
 std::span<const Pass> pipeline();
 
 struct PassTime {
@@ -28,7 +28,7 @@ struct PassTime {
 };
 
 struct PipelineOptions {
-  std::set<std::string, std::less<>> disabled = {};  // names of passes to skip
+  std::set<std::string, std::less<>> disabled = {};  // names of passes to skip, each time
   bool verify_each = false;                          // run the verifier after each pass
   // Called after each pass that ran; may throw to stop.
   std::function<void(const PassTime&, const Graph&)> after = {};
