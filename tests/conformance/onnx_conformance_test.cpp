@@ -3,8 +3,10 @@
 #include <cstdlib>
 
 #include "device/reference/evaluate.h"
+#include "ingot/builder.h"
 #include "ingot/error.h"
 #include "ingot/import.h"
+#include "ingot/runtime.h"
 #include "passes/pipeline.h"
 #include "tests/conformance/case_data.h"
 #include "tests/conformance/compare.h"
@@ -43,9 +45,21 @@ Results run_optimised(const Graph& graph, const std::vector<Datum>& inputs) {
   return results;
 }
 
+// All that an application does: build an engine, open it, run it.
+Results run_through_engine(const Graph& graph, const std::vector<Datum>& inputs) {
+  auto context = Runtime().open(build_engine(graph), nullptr, graph.name())->create_context();
+  std::map<std::string, Datum> named;
+  for (size_t i = 0; i < inputs.size(); ++i) named[context->engine().inputs().at(i).name] = inputs[i];
+  std::map<std::string, Datum> outputs = context->run(named);
+  Results results;
+  for (const PortInfo& port : context->engine().outputs()) results.push_back(outputs.at(port.name));
+  return results;
+}
+
 constexpr Route kRoutes[] = {
     {"OnnxConformance", run_as_imported},
     {"OnnxConformanceOptimised", run_optimised},
+    {"OnnxConformanceThroughEngine", run_through_engine},
 };
 
 // Empty on success, else what went wrong.
