@@ -25,9 +25,8 @@ double gelu(double x, GeluForm form) {
 template <class A, class F>
 void map(KernelContext& c, F f) {
   const A& a = c.attrs<A>();
-  auto x = load<double>(c.in(0));
-  for (double& e : x) e = std::isnan(e) ? e : f(e, a);
-  store(c.out(0), x);
+  transform<double, double>(
+      c.out(0), [&](double x) { return std::isnan(x) ? x : f(x, a); }, c.in(0));
 }
 
 }  // namespace

@@ -27,6 +27,32 @@ std::vector<W> load(const Tensor& tensor);
 template <class W>
 void store(Tensor& tensor, const std::vector<W>& elements, EncodeOptions options = {});
 
+// The same for `count` elements from `first` on, which is a multiple of kRun.
+constexpr int64_t kRun = 1024;
+template <class W>
+void load_run(const Tensor& tensor, int64_t first, int64_t count, W* elements);
+template <class W>
+void store_run(Tensor& tensor, int64_t first, int64_t count, const W* elements, EncodeOptions options = {});
+
+// out[i] = f(x[i] ...) for tensors of one shape, loaded as W and stored from R in runs that stay in cache.
+template <class W, class R, class F, class... T>
+void transform(Tensor& out, F f, const T&... x) {
+  for (int64_t first = 0; first < out.count(); first += kRun) {
+    int64_t count = std::min(kRun, out.count() - first);
+    std::array<R, kRun> results;
+    auto run = [&](const Tensor& t) {
+      std::array<W, kRun> elements;
+      load_run(t, first, count, elements.data());
+      return elements;
+    };
+    auto apply = [&](const auto&... elements) {
+      for (size_t i = 0; i < static_cast<size_t>(count); ++i) results[i] = f(elements[i]...);
+    };
+    apply(run(x)...);
+    store_run(out, first, count, results.data());
+  }
+}
+
 // For kernels that only move elements. A cell holds one element: 1, 2, 4 or 8 bytes, or a string; 2- and
 // 4-bit types are unpacked to a byte each on the way in and packed on the way out.
 template <class T>

@@ -12,13 +12,10 @@ namespace {
 // out[i] = f(a[i], b[i]) with broadcasting, computed in W and stored as R.
 template <class W, class R, class F>
 void map_as(KernelContext& c, F f) {
+  if (c.in(0).shape() == c.in(1).shape()) return transform<W, R>(c.out(0), f, c.in(0), c.in(1));
   auto a = load<W>(c.in(0)), b = load<W>(c.in(1));
   const Shape& shape = c.out(0).shape();
   std::vector<R> out(static_cast<size_t>(c.out(0).count()));
-  if (c.in(0).shape() == c.in(1).shape()) {
-    for (size_t i = 0; i < out.size(); ++i) out[i] = f(a[i], b[i]);
-    return store(c.out(0), out);
-  }
   walk<2>(shape, {broadcast_strides(c.in(0).shape(), shape), broadcast_strides(c.in(1).shape(), shape)},
           [&](int64_t i, const auto& at) {
             out[static_cast<size_t>(i)] = f(a[static_cast<size_t>(at[0])], b[static_cast<size_t>(at[1])]);

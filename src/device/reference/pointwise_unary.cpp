@@ -11,26 +11,21 @@ namespace {
 template <class F>
 void map(KernelContext& c, F f) {
   with_wide(c.in(0).dtype(), [&](auto zero) {
-    auto x = load<decltype(zero)>(c.in(0));
-    for (auto& e : x) e = f(e);
-    store(c.out(0), x);
+    using W = decltype(zero);
+    transform<W, W>(c.out(0), f, c.in(0));
   });
 }
 
 // The same for ops that only floating types have.
 template <class F>
 void map_real(KernelContext& c, F f) {
-  auto x = load<double>(c.in(0));
-  for (double& e : x) e = f(e);
-  store(c.out(0), x);
+  transform<double, double>(c.out(0), f, c.in(0));
 }
 
 template <class F>
 void test_real(KernelContext& c, F f) {
-  auto x = load<double>(c.in(0));
-  std::vector<uint64_t> out(x.size());
-  for (size_t i = 0; i < x.size(); ++i) out[i] = f(x[i]) ? 1 : 0;
-  store(c.out(0), out);
+  transform<double, uint64_t>(
+      c.out(0), [&](double x) { return f(x) ? 1 : 0; }, c.in(0));
 }
 
 // Negation wraps for the lowest integer, so it runs on unsigned numbers.
