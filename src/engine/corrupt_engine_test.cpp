@@ -258,10 +258,12 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"DeepType",
              [](Parts& p) {
                std::string deep;
-               for (int i = 0; i < 100000; ++i) deep += "sequence<";
+               for (int i = 0; i < 5000; ++i) deep += "sequence<";
                p.metadata.types[0] = deep;
              },
              "nested"},
+        Case{"LongType", [](Parts& p) { p.metadata.types[0] = std::string(65537, 'f'); },
+             "at most 65536 bytes"},
         Case{"SymbolRange", [](Parts& p) { p.main().symbols[0]->low = 9; }, "low end"},
         Case{"InputTable", [](Parts& p) { std::swap(p.main().inputs[0], p.main().inputs[1]); },
              "the input nodes in their order"},

@@ -1,10 +1,9 @@
-#include "engine/decode_metadata.h"
-
 #include <set>
 
 #include "engine/blobs.h"
 #include "engine/budget.h"
 #include "engine/decode_graph.h"
+#include "engine/decode_metadata.h"
 #include "engine/profiles.h"
 #include "engine/stored.h"
 #include "engine/stored_access.h"
@@ -17,6 +16,8 @@ namespace {
 
 constexpr uint32_t kMostNestedTables = 16;
 constexpr size_t kDeepestSubgraph = 64;
+constexpr size_t kLongestType = 65536;
+constexpr size_t kSymbolBytes = 256;  // about what one symbol of an expression takes in memory
 
 const stored::Engine& verified(std::span<const std::byte> bytes) {
   const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
@@ -65,7 +66,23 @@ class Decoder {
 
  private:
   void read_types() {
-    for (const auto* text : *engine_.types()) types_.push_back(parse_type(view(text)));
+    for (const auto* text : *engine_.types()) {
+      if (text->size() > kLongestType)
+        corrupt("type", fmt::format("a text of at most {} bytes", kLongestType),
+                fmt::format("{}", text->size()));
+      types_.push_back(parse_type(view(text)));
+      charge_type(types_.back());
+    }
+  }
+
+  void charge_type(const Type& type) {
+    if (!type.is_tensor()) return charge_type(*type.inner);
+    budget_.charge(sizeof(Type));
+    if (!type.dims) return;
+    budget_.charge(type.dims->size() * sizeof(Dim));
+    for (const Dim& d : *type.dims)
+      d.visit_symbols(
+          [&](std::string_view name, int64_t, int64_t) { budget_.charge(kSymbolBytes + name.size()); });
   }
 
   // The layout follows from the sizes, so one comparison finds overlaps, gaps and misalignment.
