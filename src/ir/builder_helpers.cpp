@@ -10,6 +10,10 @@ Value cast_to(GraphBuilder& g, Value x, DType dtype) {
   return g.dtype(x) == dtype ? x : g.cast(x, {.to = dtype});
 }
 
+Value widen(GraphBuilder& g, Value x, DType with) {
+  return cast_to(g, x, g.dtype(x) == DType::f64 || with == DType::f64 ? DType::f64 : DType::f32);
+}
+
 Value size_of(GraphBuilder& g, Value x, int64_t axis) {
   if (axis < 0) axis += g.rank(x);
   return sizes_of(g, x, axis, axis + 1);

@@ -14,6 +14,8 @@ Value zero(GraphBuilder& g, DType dtype);
 
 // x itself where it has that type already.
 Value cast_to(GraphBuilder& g, Value x, DType dtype);
+// x as f64 if it or `with` is that, else as f32: narrow types lose too much in intermediate results.
+Value widen(GraphBuilder& g, Value x, DType with = DType::f32);
 // The size along one axis, which may count from the end, as a vector of one i64. A negative one needs a known
 // rank.
 Value size_of(GraphBuilder& g, Value x, int64_t axis);

@@ -1,18 +1,14 @@
-#include <cmath>
 #include <limits>
 
+#include "ir/attention_parts.h"
+#include "ir/builder_helpers.h"
 #include "ir/decompose_rules.h"
-#include "ir/decompose_tools.h"
 #include "ir/small_constants.h"
 
 namespace ingot {
 namespace {
 
 Value optional(std::span<const Value> in, size_t i) { return i < in.size() ? in[i] : Value(); }
-
-Value size_of(GraphBuilder& g, Value x, int64_t axis) {
-  return g.shape_of(x, {.start = axis, .end = axis + 1});
-}
 
 // i64[n]: 0, 1 ... for a length i64[1].
 Value count_up(GraphBuilder& g, Value length) {
@@ -21,30 +17,6 @@ Value count_up(GraphBuilder& g, Value length) {
 
 Value append(GraphBuilder& g, Value past, Value now, int64_t axis) {
   return past.is_none() ? now : g.concat({past, now}, {.axis = axis});
-}
-
-// Query heads [B, Hq, T, D] as [B, H, Hq / H, T, D], beside `keys` [B, H, ...].
-Value group_heads(GraphBuilder& g, Value query, Value keys) {
-  Value shape = g.concat(
-      {size_of(g, keys, 0), size_of(g, keys, 1), int_list(g, {-1}), g.shape_of(query, {.start = 2})});
-  return g.reshape(query, shape, {.zero_is_zero = true});
-}
-
-// a b^T or a b, where the heads of a are a multiple of those of b.
-Value multiply_heads(GraphBuilder& g, Value a, Value b, bool transpose) {
-  if (transpose) b = g.transpose(b, {.permutation = {0, 1, 3, 2}});
-  if (g.dims(a)[1] == g.dims(b)[1]) return g.matmul(a, b);
-  Value product = g.matmul(group_heads(g, a, b), g.unsqueeze(b, int_list(g, {2})));
-  return g.reshape(product, g.concat({g.shape_of(a, {.start = 0, .end = 3}), size_of(g, b, 3)}),
-                   {.zero_is_zero = true});
-}
-
-// 1 / sqrt(size of a head), unless given.
-Value score_scale(GraphBuilder& g, Value query, double scale) {
-  if (scale != 0) return scalar_like(g, query, scale);
-  const Dim& size = g.dims(query)[3];
-  if (size.is_constant()) return scalar_like(g, query, 1 / std::sqrt(static_cast<double>(size.constant())));
-  return g.reciprocal(g.sqrt(g.cast(size_of(g, query, 3), {.to = g.dtype(query)})));
 }
 
 // Extends the last axis of a mask to `length` with what lets nothing through.
@@ -78,7 +50,7 @@ Value both(GraphBuilder& g, Value a, Value b) {
 // bool [B, 1, 1, keys]: positions below the number of real tokens of each sample.
 Value real_keys(GraphBuilder& g, Value keys, Value lengths) {
   return g.less(count_up(g, size_of(g, keys, 2)),
-                g.unsqueeze(convert(g, lengths, DType::i64), int_list(g, {1, 2, 3})));
+                g.unsqueeze(cast_to(g, lengths, DType::i64), int_list(g, {1, 2, 3})));
 }
 
 Value apply_mask(GraphBuilder& g, Value scores, const AttentionAttrs& a, std::span<const Value> in,
@@ -89,7 +61,7 @@ Value apply_mask(GraphBuilder& g, Value scores, const AttentionAttrs& a, std::sp
     if (g.dtype(mask) == DType::boolean)
       open = mask;
     else
-      scores = g.add(scores, convert(g, mask, g.dtype(scores)));
+      scores = g.add(scores, cast_to(g, mask, g.dtype(scores)));
   }
   if (a.causal || a.window >= 0) open = both(g, open, visible_keys(g, in[0], keys, optional(in, 4), a));
   if (!optional(in, 6).is_none()) open = both(g, open, real_keys(g, keys, in[6]));
@@ -104,7 +76,7 @@ std::vector<Value> decompose_attention(GraphBuilder& g, const Node& node, std::s
   Value keys = append(g, optional(in, 4), in[1], 2), values = append(g, optional(in, 5), in[2], 2);
   Value query = widen(g, in[0]);
   Value scores =
-      multiply_heads(g, g.mul(query, score_scale(g, query, a.scale)), convert(g, keys, g.dtype(query)), true);
+      multiply_heads(g, g.mul(query, score_scale(g, query, a.scale)), cast_to(g, keys, g.dtype(query)), true);
   std::map<AttentionScores, Value> stages = {{AttentionScores::raw, scores}};
   if (a.softcap > 0) {
     Value cap = scalar_like(g, scores, a.softcap);
@@ -115,8 +87,8 @@ std::vector<Value> decompose_attention(GraphBuilder& g, const Node& node, std::s
   stages[AttentionScores::masked] = scores;
   Value weights = g.softmax(scores);
   stages[AttentionScores::weights] = weights;
-  Value y = multiply_heads(g, weights, convert(g, values, g.dtype(weights)), false);
-  return {convert(g, y, g.dtype(in[0])), keys, values, convert(g, stages.at(a.scores), g.dtype(in[0]))};
+  Value y = multiply_heads(g, weights, cast_to(g, values, g.dtype(weights)), false);
+  return {cast_to(g, y, g.dtype(in[0])), keys, values, cast_to(g, stages.at(a.scores), g.dtype(in[0]))};
 }
 
 // Pairs (x1, x2) of a head turn by an angle: (x1 cos - x2 sin, x1 sin + x2 cos). Pairs are neighbours if
@@ -142,7 +114,7 @@ std::vector<Value> decompose_rotary_embedding(GraphBuilder& g, const Node& node,
     y = g.concat({y1, y2}, {.axis = 3});
   }
   Value rest = g.slice(x, rotated, int_list(g, {INT64_MAX}), axis, one);
-  return {convert(g, g.concat({y, rest}, {.axis = 3}), g.dtype(in[0]))};
+  return {cast_to(g, g.concat({y, rest}, {.axis = 3}), g.dtype(in[0]))};
 }
 
 namespace {
@@ -165,7 +137,7 @@ GraphPtr linear_attention_step(const std::vector<Type>& types, bool gated, bool 
 }
 
 Value initial_state(GraphBuilder& g, Value past, Value key, Value value) {
-  if (!past.is_none()) return convert(g, past, g.dtype(key));
+  if (!past.is_none()) return cast_to(g, past, g.dtype(key));
   Value shape = g.concat({g.shape_of(key, {.start = 0, .end = 2}), size_of(g, key, 3), size_of(g, value, 3)});
   return g.broadcast_to(scalar_like(g, key, 0), shape);
 }
@@ -174,14 +146,14 @@ Value initial_state(GraphBuilder& g, Value past, Value key, Value value) {
 
 std::vector<Value> decompose_linear_attention(GraphBuilder& g, const Node& node, std::span<const Value> in) {
   const auto& a = node.as<LinearAttentionAttrs>();
-  Value query = widen(g, in[0]), key = convert(g, in[1], g.dtype(query)),
-        value = convert(g, in[2], g.dtype(query));
+  Value query = widen(g, in[0]), key = cast_to(g, in[1], g.dtype(query)),
+        value = cast_to(g, in[2], g.dtype(query));
   Value scaled = g.mul(query, score_scale(g, query, a.scale));
   std::vector<Value> scanned = {group_heads(g, scaled, key), key, value};
   ScanAttrs attrs{.input_axes = {3, 2, 2}, .output_axes = {3}};
   for (size_t i : {4, 5}) {
     if (optional(in, i).is_none()) continue;
-    scanned.push_back(convert(g, in[i], g.dtype(query)));
+    scanned.push_back(cast_to(g, in[i], g.dtype(query)));
     attrs.input_axes.push_back(2);
   }
   Value state = initial_state(g, optional(in, 3), key, value);
@@ -196,7 +168,7 @@ std::vector<Value> decompose_linear_attention(GraphBuilder& g, const Node& node,
   Value shape = g.concat({g.shape_of(query, {.start = 0, .end = 3}), size_of(g, value, 3)});
   Value y = g.reshape(results[1], shape, {.zero_is_zero = true});
   DType state_type = optional(in, 3).is_none() ? g.dtype(in[0]) : g.dtype(in[3]);
-  return {convert(g, y, g.dtype(in[0])), convert(g, results[0], state_type)};
+  return {cast_to(g, y, g.dtype(in[0])), cast_to(g, results[0], state_type)};
 }
 
 std::vector<Value> decompose_causal_conv(GraphBuilder& g, const Node& node, std::span<const Value> in) {
@@ -207,7 +179,7 @@ std::vector<Value> decompose_causal_conv(GraphBuilder& g, const Node& node, std:
   Value y = g.conv(padded, in[1], optional(in, 2), {.group = g.dims(in[1])[0].constant()});
   if (node.as<CausalConvAttrs>().swish) {
     Value wide = widen(g, y);
-    y = convert(g, g.mul(wide, g.sigmoid(wide)), g.dtype(x));
+    y = cast_to(g, g.mul(wide, g.sigmoid(wide)), g.dtype(x));
   }
   return {y, g.slice(padded, size_of(g, x, 2), int_list(g, {INT64_MAX}), axis, int_list(g, {1}))};
 }

@@ -1,5 +1,5 @@
+#include "ir/builder_helpers.h"
 #include "ir/decompose_rules.h"
-#include "ir/decompose_tools.h"
 #include "ir/small_constants.h"
 
 namespace ingot {
@@ -33,7 +33,7 @@ Normalized normalize(GraphBuilder& g, Value x, Value axes, double epsilon) {
 
 // A parameter of the first axes of one image, shaped so that it stretches over the others.
 Value per_channel(GraphBuilder& g, Value parameter, int64_t rank, DType dtype) {
-  parameter = convert(g, parameter, dtype);
+  parameter = cast_to(g, parameter, dtype);
   int64_t own = g.rank(parameter);
   return own + 1 >= rank ? parameter : g.unsqueeze(parameter, axes_from(g, own, rank - 1));
 }
@@ -55,7 +55,7 @@ std::vector<Value> decompose_softmax(GraphBuilder& g, const Node& node, std::spa
   if (g.rank(x) == 0) return {scalar_like(g, in[0], 1)};
   Value axis = int_list(g, {node.as<SoftmaxAttrs>().axis});
   Value e = g.exp(below_zero(g, x, axis));
-  return {convert(g, g.div(e, g.reduce_sum(e, axis)), g.dtype(in[0]))};
+  return {cast_to(g, g.div(e, g.reduce_sum(e, axis)), g.dtype(in[0]))};
 }
 
 std::vector<Value> decompose_log_softmax(GraphBuilder& g, const Node& node, std::span<const Value> in) {
@@ -63,7 +63,7 @@ std::vector<Value> decompose_log_softmax(GraphBuilder& g, const Node& node, std:
   if (g.rank(x) == 0) return {scalar_like(g, in[0], 0)};
   Value axis = int_list(g, {node.as<LogSoftmaxAttrs>().axis});
   Value below = below_zero(g, x, axis);
-  return {convert(g, g.sub(below, g.log(g.reduce_sum(g.exp(below), axis))), g.dtype(in[0]))};
+  return {cast_to(g, g.sub(below, g.log(g.reduce_sum(g.exp(below), axis))), g.dtype(in[0]))};
 }
 
 std::vector<Value> decompose_layer_norm(GraphBuilder& g, const Node& node, std::span<const Value> in) {
@@ -71,8 +71,8 @@ std::vector<Value> decompose_layer_norm(GraphBuilder& g, const Node& node, std::
   int64_t rank = g.rank(in[0]);
   Value axes = axes_from(g, a.axis < 0 ? a.axis + rank : a.axis, rank);
   Normalized n = normalize(g, widen(g, in[0], a.compute), axes, a.epsilon);
-  Value y = scale_and_shift(g, convert(g, n.value, g.dtype(in[0])), in[1], optional(in, 2));
-  return {y, convert(g, n.mean, a.compute), convert(g, n.inverse_deviation, a.compute)};
+  Value y = scale_and_shift(g, cast_to(g, n.value, g.dtype(in[0])), in[1], optional(in, 2));
+  return {y, cast_to(g, n.mean, a.compute), cast_to(g, n.inverse_deviation, a.compute)};
 }
 
 std::vector<Value> decompose_rms_norm(GraphBuilder& g, const Node& node, std::span<const Value> in) {
@@ -81,8 +81,8 @@ std::vector<Value> decompose_rms_norm(GraphBuilder& g, const Node& node, std::sp
   Value x = widen(g, in[0], a.compute);
   Value axes = axes_from(g, a.axis < 0 ? a.axis + rank : a.axis, rank);
   Value inverse = inverse_root(g, mean(g, g.mul(x, x), axes), a.epsilon);
-  Value y = g.mul(convert(g, g.mul(x, inverse), g.dtype(in[0])), in[1]);
-  return {y, convert(g, inverse, a.compute)};
+  Value y = g.mul(cast_to(g, g.mul(x, inverse), g.dtype(in[0])), in[1]);
+  return {y, cast_to(g, inverse, a.compute)};
 }
 
 std::vector<Value> decompose_batch_norm(GraphBuilder& g, const Node& node, std::span<const Value> in) {
@@ -90,7 +90,7 @@ std::vector<Value> decompose_batch_norm(GraphBuilder& g, const Node& node, std::
   auto parameter = [&](size_t i) { return per_channel(g, in[i], g.rank(x), g.dtype(x)); };
   Value factor = g.mul(parameter(1), inverse_root(g, parameter(4), node.as<BatchNormAttrs>().epsilon));
   Value y = scale_and_shift(g, g.sub(x, parameter(3)), factor, parameter(2));
-  return {convert(g, y, g.dtype(in[0]))};
+  return {cast_to(g, y, g.dtype(in[0]))};
 }
 
 std::vector<Value> decompose_instance_norm(GraphBuilder& g, const Node& node, std::span<const Value> in) {
@@ -98,7 +98,7 @@ std::vector<Value> decompose_instance_norm(GraphBuilder& g, const Node& node, st
   int64_t rank = g.rank(x);
   Value y = normalize(g, x, axes_from(g, 2, rank), node.as<InstanceNormAttrs>().epsilon).value;
   y = scale_and_shift(g, y, per_channel(g, in[1], rank, g.dtype(x)), per_channel(g, in[2], rank, g.dtype(x)));
-  return {convert(g, y, g.dtype(in[0]))};
+  return {cast_to(g, y, g.dtype(in[0]))};
 }
 
 std::vector<Value> decompose_group_norm(GraphBuilder& g, const Node& node, std::span<const Value> in) {
@@ -108,7 +108,7 @@ std::vector<Value> decompose_group_norm(GraphBuilder& g, const Node& node, std::
   Value grouped = g.reshape(x, int_list(g, {0, a.groups, -1}));
   Value y = g.reshape(normalize(g, grouped, int_list(g, {2}), a.epsilon).value, shape);
   y = scale_and_shift(g, y, per_channel(g, in[1], rank, g.dtype(x)), per_channel(g, in[2], rank, g.dtype(x)));
-  return {convert(g, y, g.dtype(in[0]))};
+  return {cast_to(g, y, g.dtype(in[0]))};
 }
 
 // Where the norm is 0 so is the result.
@@ -117,7 +117,7 @@ std::vector<Value> decompose_lp_norm(GraphBuilder& g, const Node& node, std::spa
   Value x = widen(g, in[0]), axis = int_list(g, {a.axis}), zero = scalar_like(g, x, 0);
   Value norm = a.p == 1 ? g.reduce_sum(g.abs(x), axis) : g.sqrt(g.reduce_sum(g.mul(x, x), axis));
   Value y = g.select(g.equal(norm, zero), zero, g.div(x, norm));
-  return {convert(g, y, g.dtype(in[0]))};
+  return {cast_to(g, y, g.dtype(in[0]))};
 }
 
 // x / (bias + alpha / size * sum of squares over `size` neighbouring channels)^beta. The mean over
@@ -131,7 +131,7 @@ std::vector<Value> decompose_lrn(GraphBuilder& g, const Node& node, std::span<co
       {.kernel = {a.size, 1}, .pads = {(a.size - 1) / 2, 0, a.size / 2, 0}, .count_include_pad = true});
   Value mean = g.reshape(pooled, shape);
   Value base = g.add(g.mul(mean, scalar_like(g, x, a.alpha)), scalar_like(g, x, a.bias));
-  return {convert(g, g.div(x, g.pow(base, scalar_like(g, x, a.beta))), g.dtype(in[0]))};
+  return {cast_to(g, g.div(x, g.pow(base, scalar_like(g, x, a.beta))), g.dtype(in[0]))};
 }
 
 }  // namespace ingot

@@ -1,5 +1,5 @@
+#include "ir/builder_helpers.h"
 #include "ir/decompose_rules.h"
-#include "ir/decompose_tools.h"
 #include "ir/recurrent.h"
 #include "ir/small_constants.h"
 
@@ -61,7 +61,7 @@ struct Operands {
 
 // Element `index` of the first axis.
 Value pick(GraphBuilder& g, Value x, size_t index, DType dtype) {
-  return convert(g, g.gather(x, scalar(g, DType::i64, static_cast<double>(index))), dtype);
+  return cast_to(g, g.gather(x, scalar(g, DType::i64, static_cast<double>(index))), dtype);
 }
 
 Value zero_state(GraphBuilder& g, Value x, Value r) {
@@ -80,7 +80,7 @@ Operands pick_direction(GraphBuilder& g, std::span<const Value> in, size_t direc
     o.input_bias = halves[0];
     o.state_bias = halves[1];
   }
-  if (!optional(in, 4).is_none()) o.lengths = convert(g, in[4], DType::i64);
+  if (!optional(in, 4).is_none()) o.lengths = cast_to(g, in[4], DType::i64);
   for (size_t i = 0; i < states; ++i) {
     Value given = optional(in, 5 + i);
     o.states.push_back(given.is_none() ? zero_state(g, o.x, o.r) : pick(g, given, direction, dtype));
@@ -197,7 +197,7 @@ std::vector<Value> run_layer(GraphBuilder& g, const A& a, std::span<const Value>
   }
   std::vector<Value> out;
   for (size_t i = 0; i < parts.size(); ++i)
-    out.push_back(convert(g, g.concat(parts[i], {.axis = i == 0 ? 1 : 0}), g.dtype(in[0])));
+    out.push_back(cast_to(g, g.concat(parts[i], {.axis = i == 0 ? 1 : 0}), g.dtype(in[0])));
   return out;
 }
 

@@ -5,7 +5,7 @@
 // What the recurrent layers share.
 namespace ingot {
 
-// The activations by name, in the order of `activation_names`.
+// The activations that the attributes of recurrent layers may name.
 constexpr std::string_view kRecurrentActivations[] = {
     "sigmoid",     "tanh",         "relu", "affine",   "leaky_relu", "thresholded_relu",
     "scaled_tanh", "hard_sigmoid", "elu",  "softsign", "softplus"};

@@ -5,6 +5,8 @@
 namespace ingot::rules {
 namespace {
 
+constexpr int64_t kLargest = int64_t{1} << 31;
+
 void require_spatial(const Inference& c, size_t operand) {
   if (c.rank(operand) < 3)
     c.fail(static_cast<int>(operand), "[batch, channels, spatial...], rank 3 or more",
@@ -58,7 +60,8 @@ Type pooled(const Inference& c) {
     c.fail(-1, fmt::format("a kernel of {} sizes", axes), fmt::format("{}", a.kernel.size()));
   WindowAttrs window = window_attrs(a);
   for (size_t i = 0; i < axes; ++i) {
-    if (a.kernel[i] < 1) c.fail(-1, "kernel sizes of at least 1", fmt::format("{}", a.kernel[i]));
+    if (a.kernel[i] < 1 || a.kernel[i] > kLargest)
+      c.fail(-1, fmt::format("kernel sizes in [1, {}]", kLargest), fmt::format("{}", a.kernel[i]));
     out[i + 2] = window_count(window, window_axis(window, i, axes), out[i + 2], a.kernel[i]);
   }
   return Type::tensor(c.dtype(0), std::move(out));
@@ -105,8 +108,10 @@ void conv_transpose_type(Inference& c) {
   }
   size_t axes = x.size() - 2;
   for (const auto* list : {&a.output_padding, &a.output_shape})
-    if (!list->empty() && list->size() != axes)
-      c.fail(-1, fmt::format("{} output sizes and paddings", axes), fmt::format("{}", list->size()));
+    if (!list->empty() &&
+        (list->size() != axes || std::ranges::min(*list) < 0 || std::ranges::max(*list) > kLargest))
+      c.fail(-1, fmt::format("{} output sizes and paddings in [0, {}]", axes, kLargest),
+             fmt::format("[{}]", fmt::join(*list, ", ")));
   WindowAttrs window = window_attrs(a);
   for (size_t i = 0; i < axes; ++i) {
     auto size = a.output_shape.empty() ? std::nullopt : std::optional(a.output_shape[i]);

@@ -69,8 +69,8 @@ Dim transposed_size(const WindowAttrs& a, const WindowAxis& axis, int64_t output
 WindowAxis resolve_transposed_padding(const WindowAttrs& a, WindowAxis axis, int64_t output_padding,
                                       bool sized, int64_t in, int64_t kernel, int64_t out) {
   if (!sized && !is_same(a.auto_pad)) return axis;
-  int64_t full = axis.stride * (in - 1) + output_padding + extent(axis, kernel).constant();
-  return split_padding(axis, std::max<int64_t>(full - out, 0), a.auto_pad == AutoPad::same_upper);
+  Dim full = Dim(axis.stride) * (in - 1) + output_padding + extent(axis, kernel);
+  return split_padding(axis, max(full - out, 0).constant(), a.auto_pad == AutoPad::same_upper);
 }
 
 }  // namespace ingot

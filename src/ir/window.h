@@ -8,9 +8,9 @@ namespace ingot {
 // Attribute lists are per spatial axis; an empty one means 1 (strides, dilations) or 0 (pads) everywhere.
 // `pads` holds all begins, then all ends.
 struct WindowAttrs {
-  std::vector<int64_t> strides;
-  std::vector<int64_t> dilations;
-  std::vector<int64_t> pads;
+  std::vector<int64_t> strides = {};
+  std::vector<int64_t> dilations = {};
+  std::vector<int64_t> pads = {};
   AutoPad auto_pad = AutoPad::none;
   bool ceil_mode = false;
 };

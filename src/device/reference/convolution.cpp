@@ -44,17 +44,19 @@ Shape position_of(int64_t index, const Shape& shape) {
   return out;
 }
 
-// Calls gather(position, image, group, count, columns) for each tile of windows and multiplies by the
-// weights.
-template <class W, class Gather>
-std::vector<W> convolve(const Sizes& s, const Shape& windows, const std::vector<W>& weights, Gather gather) {
+// For each tile of windows, prepare(position, count) gives a function fill(image, columns) that reads what
+// the windows see of one image; its product with the weights is the result.
+template <class W, class Prepare>
+std::vector<W> convolve(const Sizes& s, const Shape& windows, const std::vector<W>& weights,
+                        Prepare prepare) {
   std::vector<W> out(static_cast<size_t>(s.batch * s.group * s.outputs * s.out_plane));
   int64_t depth = s.channels * s.cells;
   std::vector<W> columns(static_cast<size_t>(depth * kTile)), tile(static_cast<size_t>(s.outputs * kTile));
-  for (int64_t image = 0; image < s.batch * s.group; ++image) {
-    for (int64_t first = 0; first < s.out_plane; first += kTile) {
-      int64_t count = std::min(kTile, s.out_plane - first);
-      gather(position_of(first, windows), image, count, columns.data());
+  for (int64_t first = 0; first < s.out_plane; first += kTile) {
+    int64_t count = std::min(kTile, s.out_plane - first);
+    auto fill = prepare(position_of(first, windows), count);
+    for (int64_t image = 0; image < s.batch * s.group; ++image) {
+      fill(image, columns.data());
       std::fill(tile.begin(), tile.end(), W{0});
       multiply_add(weights.data() + image % s.group * s.outputs * depth, columns.data(), tile.data(),
                    s.outputs, count, depth);
@@ -88,11 +90,12 @@ void conv(KernelContext& c) {
   with_wide(c.in(0).dtype(), [&](auto zero) {
     using W = decltype(zero);
     auto x = load<W>(c.in(0));
-    auto gather = [&](const Shape& position, int64_t image, int64_t count, W* columns) {
-      gather_columns(tile_offsets(windows, position, count), x.data() + image * s.channels * s.plane, s,
-                     columns);
+    auto prepare = [&](const Shape& position, int64_t count) {
+      return [&, offsets = tile_offsets(windows, position, count)](int64_t image, W* columns) {
+        gather_columns(offsets, x.data() + image * s.channels * s.plane, s, columns);
+      };
     };
-    auto out = convolve(s, windows.out, load<W>(c.in(1)), gather);
+    auto out = convolve(s, windows.out, load<W>(c.in(1)), prepare);
     add_bias(c, 2, out);
     store(c.out(0), out);
   });
@@ -117,17 +120,23 @@ std::vector<W> transposed(const W* weights, int64_t rows, int64_t columns) {
   return out;
 }
 
+// `weights`: of each group, transposed.
 template <class W>
-void spread_image(const Sizes& s, const Windows& windows, const std::vector<W>& weights, const W* x, W* out) {
+void spread(const Sizes& s, const Windows& windows, const std::vector<std::vector<W>>& weights, const W* x,
+            W* out) {
   int64_t depth = s.outputs * s.cells;
   std::vector<W> columns(static_cast<size_t>(depth * kTile)), tile(static_cast<size_t>(s.channels * kTile));
   for (int64_t first = 0; first < s.plane; first += kTile) {
     int64_t count = std::min(kTile, s.plane - first);
-    for (int64_t ch = 0; ch < s.channels; ++ch)
-      std::copy_n(x + ch * s.plane + first, count, tile.data() + ch * count);
-    std::fill(columns.begin(), columns.end(), W{0});
-    multiply_add(weights.data(), tile.data(), columns.data(), depth, count, s.channels);
-    scatter_columns(tile_offsets(windows, position_of(first, windows.out), count), columns.data(), s, out);
+    auto offsets = tile_offsets(windows, position_of(first, windows.out), count);
+    for (int64_t image = 0; image < s.batch * s.group; ++image) {
+      for (int64_t ch = 0; ch < s.channels; ++ch)
+        std::copy_n(x + (image * s.channels + ch) * s.plane + first, count, tile.data() + ch * count);
+      std::fill(columns.begin(), columns.end(), W{0});
+      multiply_add(weights[static_cast<size_t>(image % s.group)].data(), tile.data(), columns.data(), depth,
+                   count, s.channels);
+      scatter_columns(offsets, columns.data(), s, out + image * s.outputs * s.out_plane);
+    }
   }
 }
 
@@ -154,13 +163,11 @@ void conv_transpose(KernelContext& c) {
     using W = decltype(zero);
     auto data = load<W>(c.in(0)), all_weights = load<W>(c.in(1));
     std::vector<W> out(static_cast<size_t>(c.out(0).count()));
-    for (int64_t group = 0; group < s.group; ++group) {
-      int64_t depth = s.outputs * s.cells;
-      auto weights = transposed(all_weights.data() + group * s.channels * depth, s.channels, depth);
-      for (int64_t image = group; image < s.batch * s.group; image += s.group)
-        spread_image(s, windows, weights, data.data() + image * s.channels * s.plane,
-                     out.data() + image * s.outputs * s.out_plane);
-    }
+    std::vector<std::vector<W>> weights;
+    int64_t depth = s.outputs * s.cells;
+    for (int64_t group = 0; group < s.group; ++group)
+      weights.push_back(transposed(all_weights.data() + group * s.channels * depth, s.channels, depth));
+    spread(s, windows, weights, data.data(), out.data());
     add_bias(c, 2, out);
     store(c.out(0), out);
   });
@@ -233,10 +240,11 @@ void deform_conv(KernelContext& c) {
                 load<double>(c.in(0)),
                 load<double>(c.in(2)),
                 c.has(4) ? load<double>(c.in(4)) : std::vector<double>()};
-  auto out = convolve(s, d.windows.out, load<double>(c.in(1)),
-                      [&](const Shape& position, int64_t image, int64_t count, double* columns) {
-                        d.gather(position, image, count, columns);
-                      });
+  auto prepare = [&](const Shape& position, int64_t count) {
+    return
+        [&d, position, count](int64_t image, double* columns) { d.gather(position, image, count, columns); };
+  };
+  auto out = convolve(s, d.windows.out, load<double>(c.in(1)), prepare);
   add_bias(c, 3, out);
   store(c.out(0), out);
 }

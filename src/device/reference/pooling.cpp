@@ -177,7 +177,10 @@ void pool_region(KernelContext& c, const double* roi, const double* image, doubl
   const auto& a = c.attrs<MaxRoiPoolAttrs>();
   const Shape& x = c.in(0).shape();
   auto corner = [&](size_t i) {
-    return static_cast<int64_t>(std::round(std::clamp(roi[i] * a.spatial_scale, -1e9, 1e9)));
+    if (!std::isfinite(roi[i])) c.fail("finite corners", fmt::format("{}", roi[i]));
+    // In single precision, where 5 * 0.7 is a half that rounds up.
+    float scaled = static_cast<float>(roi[i]) * static_cast<float>(a.spatial_scale);
+    return static_cast<int64_t>(std::round(std::clamp(scaled, -1e9F, 1e9F)));
   };
   int64_t x1 = corner(1), y1 = corner(2);
   int64_t width = std::max<int64_t>(corner(3) - x1 + 1, 1), height = std::max<int64_t>(corner(4) - y1 + 1, 1);

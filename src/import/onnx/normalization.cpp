@@ -1,6 +1,6 @@
 #include "import/onnx/node_context.h"
 #include "import/onnx/op_table.h"
-#include "ir/decompose_tools.h"
+#include "ir/builder_helpers.h"
 #include "ir/small_constants.h"
 
 // Softmax and the normalisations.
@@ -82,14 +82,14 @@ std::vector<Value> batch_normalization_training(OnnxNodeContext& c) {
   mean = g.reshape(mean, int_list(g, {-1}));
   double momentum = c.float_attr("momentum", 0.9F);
   auto moved = [&](Value running, Value current) {
-    Value wide = convert(g, running, g.dtype(x));
+    Value wide = cast_to(g, running, g.dtype(x));
     Value sum =
         g.add(g.mul(wide, scalar_like(g, x, momentum)), g.mul(current, scalar_like(g, x, 1 - momentum)));
-    return convert(g, sum, g.dtype(running));
+    return cast_to(g, sum, g.dtype(running));
   };
   Value y = g.batch_norm(c.in(0), c.in(1), c.in(2), mean, variance, {.epsilon = epsilon(c)});
-  return {y, moved(c.in(3), mean), moved(c.in(4), variance), convert(g, mean, c.dtype(3)),
-          convert(g, variance, c.dtype(4))};
+  return {y, moved(c.in(3), mean), moved(c.in(4), variance), cast_to(g, mean, c.dtype(3)),
+          cast_to(g, variance, c.dtype(4))};
 }
 
 std::vector<Value> batch_normalization(OnnxNodeContext& c) {
@@ -131,7 +131,7 @@ std::vector<Value> mean_variance_normalization(OnnxNodeContext& c) {
   Value x = widen(g, c.in(0));
   Value centred = g.sub(x, g.reduce_mean(x, axes));
   Value deviation = g.sqrt(g.reduce_mean(g.mul(centred, centred), axes));
-  return {convert(g, g.div(centred, g.add(deviation, scalar_like(g, x, 1e-9))), c.dtype(0))};
+  return {cast_to(g, g.div(centred, g.add(deviation, scalar_like(g, x, 1e-9))), c.dtype(0))};
 }
 
 std::vector<Value> lrn(OnnxNodeContext& c) {
@@ -173,7 +173,7 @@ std::vector<Value> embed_layer_normalization(OnnxNodeContext& c) {
   if (c.has(1)) sum = g.add(sum, g.gather(c.in(4), c.in(1)));
   Value y = g.layer_norm(sum, c.in(5), c.in(6), {.epsilon = c.float_attr("epsilon", 1e-12F)})[0];
   Value lengths = c.has(7)
-                      ? g.reduce_sum(convert(g, c.in(7), DType::i32), int_list(g, {1}), {.keep_dims = false})
+                      ? g.reduce_sum(cast_to(g, c.in(7), DType::i32), int_list(g, {1}), {.keep_dims = false})
                       : Value();
   return {y, lengths, sum};
 }

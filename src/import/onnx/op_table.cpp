@@ -12,6 +12,8 @@ const OnnxOpTable& onnx_op_table() {
     add_onnx_control_flow(t);
     add_onnx_indexing(t);
     add_onnx_losses(t);
+    add_onnx_microsoft(t);
+    add_onnx_microsoft_attention(t);
     add_onnx_movement(t);
     add_onnx_normalization(t);
     add_onnx_pointwise(t);

@@ -36,6 +36,8 @@ void add_onnx_contraction(OnnxOpTable& table);
 void add_onnx_control_flow(OnnxOpTable& table);
 void add_onnx_indexing(OnnxOpTable& table);
 void add_onnx_losses(OnnxOpTable& table);
+void add_onnx_microsoft(OnnxOpTable& table);
+void add_onnx_microsoft_attention(OnnxOpTable& table);
 void add_onnx_movement(OnnxOpTable& table);
 void add_onnx_normalization(OnnxOpTable& table);
 void add_onnx_pointwise(OnnxOpTable& table);

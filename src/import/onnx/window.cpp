@@ -1,7 +1,7 @@
 #include "import/onnx/window.h"
 
 #include "import/onnx/op_table.h"
-#include "ir/decompose_tools.h"
+#include "ir/builder_helpers.h"
 #include "ir/small_constants.h"
 
 // Convolution and pooling.
@@ -97,7 +97,7 @@ std::vector<Value> global_lp_pool(OnnxNodeContext& c) {
   Value x = widen(g, c.in(0));
   Value powers = g.pow(g.abs(x), scalar_like(g, x, p));
   Value sum = g.reduce_sum(powers, spatial_axes(c), {.keep_if_no_axes = true});
-  return {convert(g, g.pow(sum, scalar_like(g, x, 1 / p)), c.dtype(0))};
+  return {cast_to(g, g.pow(sum, scalar_like(g, x, 1 / p)), c.dtype(0))};
 }
 
 std::vector<Value> max_unpool(OnnxNodeContext& c) {
