@@ -72,6 +72,7 @@ Kernel find_kernel(Op op) {
   static const KernelTable table = [] {
     KernelTable t;
     add_activation_kernels(t);
+    add_box_kernels(t);
     add_cast_kernels(t);
     add_contraction_kernels(t);
     add_control_kernels(t);
@@ -86,6 +87,7 @@ Kernel find_kernel(Op op) {
     add_reduce_kernels(t);
     add_scan_kernels(t);
     add_slice_kernels(t);
+    add_sort_kernels(t);
     return t;
   }();
   auto found = table.find(op);

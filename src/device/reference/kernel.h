@@ -58,6 +58,7 @@ Kernel find_kernel(Op op);
 
 // One per file of kernels.
 void add_activation_kernels(KernelTable& table);
+void add_box_kernels(KernelTable& table);
 void add_cast_kernels(KernelTable& table);
 void add_contraction_kernels(KernelTable& table);
 void add_control_kernels(KernelTable& table);
@@ -72,5 +73,6 @@ void add_random_kernels(KernelTable& table);
 void add_reduce_kernels(KernelTable& table);
 void add_scan_kernels(KernelTable& table);
 void add_slice_kernels(KernelTable& table);
+void add_sort_kernels(KernelTable& table);
 
 }  // namespace ingot::reference

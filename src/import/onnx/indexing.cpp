@@ -35,6 +35,28 @@ std::vector<Value> scatter_nd(OnnxNodeContext& c) {
   return {c.g().scatter_nd(c.in(0), c.in(1), c.in(2), {.reduction = reduction_attr(c)})};
 }
 
+// Where along the axis each row of `update` goes: a run of positions that starts at its sample's write index.
+std::vector<Value> tensor_scatter(OnnxNodeContext& c) {
+  GraphBuilder& g = c.g();
+  Value past = c.in(0), update = c.in(1), none = scalar(g, DType::i64, 0);
+  int64_t rank = g.rank(past), axis = c.int_attr("axis", -2);
+  if (axis < 0) axis += rank;
+  if (axis < 1 || axis >= rank)
+    c.fail_invalid("an axis after the batch", fmt::format("{}", c.int_attr("axis", -2)));
+  bool circular = c.enum_attr<bool>("mode", "linear", {{"linear", false}, {"circular", true}});
+  auto along = [&](Value vector, int64_t at) {
+    std::vector<int64_t> others;
+    for (int64_t i = 0; i < rank; ++i)
+      if (i != at) others.push_back(i);
+    return g.unsqueeze(vector, int_list(g, others));
+  };
+  Value steps = g.range(none, as_scalar(g, size_of(g, update, axis)), scalar(g, DType::i64, 1));
+  Value places = along(steps, axis);
+  if (c.has(2)) places = g.add(places, along(c.in(2), 0));
+  if (circular) places = g.mod(places, size_of(g, past, axis));
+  return {g.scatter_elements(past, g.broadcast_to(places, g.shape_of(update)), update, {.axis = axis})};
+}
+
 }  // namespace
 
 void add_onnx_indexing(OnnxOpTable& t) {
@@ -44,6 +66,7 @@ void add_onnx_indexing(OnnxOpTable& t) {
   t[{"", "Scatter"}] = {.import = scatter_elements, .first_opset = 9};
   t[{"", "ScatterElements"}] = {.import = scatter_elements, .first_opset = 11};
   t[{"", "ScatterND"}] = {.import = scatter_nd, .first_opset = 11};
+  t[{"", "TensorScatter"}] = {.import = tensor_scatter, .first_opset = 24};
 }
 
 }  // namespace ingot

@@ -11,9 +11,11 @@ const OnnxOpTable& onnx_op_table() {
     add_onnx_contraction(t);
     add_onnx_control_flow(t);
     add_onnx_indexing(t);
+    add_onnx_layout(t);
     add_onnx_losses(t);
     add_onnx_microsoft(t);
     add_onnx_microsoft_attention(t);
+    add_onnx_ml(t);
     add_onnx_movement(t);
     add_onnx_normalization(t);
     add_onnx_pointwise(t);
@@ -22,6 +24,7 @@ const OnnxOpTable& onnx_op_table() {
     add_onnx_random(t);
     add_onnx_recurrent(t);
     add_onnx_reduce(t);
+    add_onnx_selection(t);
     add_onnx_training(t);
     add_onnx_window(t);
     add_onnx_windows(t);
