@@ -26,6 +26,7 @@ const OnnxOpTable& onnx_op_table() {
     add_onnx_reduce(t);
     add_onnx_selection(t);
     add_onnx_training(t);
+    add_onnx_trees(t);
     add_onnx_window(t);
     add_onnx_windows(t);
     return t;

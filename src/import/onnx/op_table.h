@@ -50,6 +50,7 @@ void add_onnx_recurrent(OnnxOpTable& table);
 void add_onnx_reduce(OnnxOpTable& table);
 void add_onnx_selection(OnnxOpTable& table);
 void add_onnx_training(OnnxOpTable& table);
+void add_onnx_trees(OnnxOpTable& table);
 void add_onnx_window(OnnxOpTable& table);
 void add_onnx_windows(OnnxOpTable& table);
 
