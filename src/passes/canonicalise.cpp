@@ -1,5 +1,7 @@
 #include "passes/canonicalise.h"
 
+#include <limits>
+
 #include "ir/numeric.h"
 #include "ir/op_info.h"
 #include "passes/canonicalise_rules.h"
@@ -33,6 +35,18 @@ Rewritten order_operands(Rewriter& r, const Node& node, Operands in) {
   return r.g().add(node.attrs, {in[1], in[0]});
 }
 
+// The larger of x and -infinity, or the smaller of x and infinity, is x.
+Rewritten simplify_bound(Rewriter& r, const Node& node, Operands in) {
+  for (size_t i : {0, 1}) {
+    Value x = in[i], bound = in[1 - i];
+    double none = node.op == Op::Max ? -std::numeric_limits<double>::infinity()
+                                     : std::numeric_limits<double>::infinity();
+    bool same_rank = r.g().is_ranked(x) && r.g().rank(bound) <= r.g().rank(x);
+    if (same_rank && is_scalar(r, bound, none)) return same(x);
+  }
+  return order_operands(r, node, in);
+}
+
 Rewritten simplify_select(Rewriter& r, const Node& node, Operands in) {
   auto condition = r.constant(in[0]);
   if (!condition || condition->count() != 1) return std::nullopt;
@@ -44,6 +58,8 @@ Rewritten simplify(Rewriter& r, const Node& node, Operands in) {
   switch (node.op) {
     case Op::Cast: return simplify_cast(r, node, in);
     case Op::Select: return simplify_select(r, node, in);
+    case Op::Max:
+    case Op::Min: return simplify_bound(r, node, in);
     case Op::Div: return simplify_by_one(r, node, in);
     case Op::Mul: {
       if (auto done = simplify_by_one(r, node, in)) return done;

@@ -30,6 +30,8 @@ std::optional<size_t> output_bytes(const Node& node) {
 
 bool worth_folding(const Node& node, size_t operand_bytes) {
   auto bytes = output_bytes(node);
+  // Weights of few bits stay so: a device may compute with them as they are.
+  if (node.op == Op::Dequantize) return bytes && *bytes <= operand_bytes;
   // A data-dependent result, such as nonzero of a constant, is bounded by its operands in all ops that have
   // one.
   if (!bytes) return operand_bytes <= kAlways;

@@ -31,6 +31,21 @@ TEST(FoldConstantsTest, FollowsShapesThroughArithmetic) {
             graph("  %0 = input \"x\" : f32[n, 3]\n  %1 = constant i64[1] [6]\n  output \"y\" = %1\n"));
 }
 
+TEST(FoldConstantsTest, KeepsWeightsOfFewBits) {
+  const std::string text = graph(
+      "  %0 = constant i8[2] [1, 2]\n  %1 = constant f32[] [0.5]\n  %2 = dequantize(%0, %1) : f32[2]\n"
+      "  output \"y\" = %2\n");
+  EXPECT_EQ(print(fold_constants(parse_graph(text))), text);
+}
+
+TEST(CanonicaliseTest, DropsABoundThatBindsNothing) {
+  EXPECT_EQ(
+      after(
+          canonicalise,
+          "%0 = input \"x\" : f32[2]\n%1 = constant f32[] 0x000080ff\n%2 = max(%1, %0)\noutput \"y\" = %2\n"),
+      graph("  %0 = input \"x\" : f32[2]\n  output \"y\" = %0\n"));
+}
+
 TEST(CanonicaliseTest, DropsTransposesThatCancel) {
   EXPECT_EQ(
       after(canonicalise,

@@ -93,6 +93,14 @@ std::string expect_recognised(const std::string& body, std::string_view pass, st
   return print(optimised);
 }
 
+std::string expect_pass_acts(const std::string& body, std::string_view pass, double tolerance) {
+  Graph graph = parse_graph("graph \"g\" {\n" + body + "}");
+  Graph optimised = run_pipeline(graph, {.verify_each = true});
+  EXPECT_NE(print(optimised), print(run_pipeline(graph, {.disabled = {std::string(pass)}})));
+  expect_same_results(graph, optimised, tolerance);
+  return print(optimised);
+}
+
 void expect_not_recognised(const std::string& body, std::string_view op) {
   Graph graph = parse_graph("graph \"g\" {\n" + body + "}");
   Graph optimised = run_pipeline(graph, {.verify_each = true});

@@ -7,7 +7,10 @@
 #include "passes/canonicalise.h"
 #include "passes/fold_constants.h"
 #include "passes/merge_duplicates.h"
+#include "passes/place_quantisation.h"
+#include "passes/recognise_activations.h"
 #include "passes/recognise_attention.h"
+#include "passes/recognise_gelu.h"
 #include "passes/recognise_norms.h"
 #include "passes/recognise_rotary.h"
 #include "passes/recognise_softmax.h"
@@ -28,12 +31,17 @@ constexpr auto kPasses = std::to_array<Pass>({
     // holds one.
     {"recognise_softmax", recognise_softmax},
     {"recognise_norms", recognise_norms},
+    {"recognise_activations", recognise_activations},
+    {"recognise_gelu", recognise_gelu},
     {"recognise_rotary", recognise_rotary},
     {"recognise_attention", recognise_attention},
     // Again, for what the patterns left over: transposed keys, constants that now meet.
     {"canonicalise", canonicalise},
     {"fold_constants", fold_constants},
     {"merge_duplicates", merge_duplicates},
+    // After the last merge, which would undo its copies.
+    {"place_quantisation", place_quantisation},
+    {"fold_constants", fold_constants},
     // Last, since each pass before it leaves nodes that nothing reads.
     {"remove_dead_code", remove_dead_code},
 });

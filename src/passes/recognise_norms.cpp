@@ -103,6 +103,22 @@ bool fits_rows(const GraphBuilder& g, Value parameter, Value x, int64_t axis) {
   return true;
 }
 
+// centred * (scale / sqrt(variance + epsilon)), where TensorFlow multiplies the parameters first.
+Found layer_norm_with_scale(Rewriter& r, const Match& m, Value result) {
+  auto product = m.binary(result, Op::Mul);
+  auto factor = product ? m.binary(product->b, Op::Mul) : std::nullopt;
+  auto root = factor ? inverse_radicand(m, factor->a) : std::nullopt;
+  auto n = root ? below_root(m, product->a, *root) : std::nullopt;
+  if (!n || n->squares.x != n->x) return std::nullopt;
+  auto x = centred_source(m, n->x, n->squares.axes);
+  auto axis = last_axes(m, n->squares);
+  if (!x || !axis || !fits_rows(r.g(), r.mapped(factor->b), r.mapped(*x), *axis)) return std::nullopt;
+  const Value leaves[] = {*x, factor->b};
+  if (!m.is_private(result, leaves)) return std::nullopt;
+  LayerNormAttrs attrs{.axis = *axis, .epsilon = n->epsilon, .compute = compute_type(m.dtype(*x))};
+  return r.g().layer_norm(r.mapped(*x), r.mapped(factor->b), {}, attrs)[0];
+}
+
 // x * f + (bias - mean * f) with f = scale / sqrt(variance + epsilon), as TensorFlow writes it.
 Found folded_layer_norm(Rewriter& r, const Match& m, Value result) {
   auto sum = m.binary(result, Op::Add);
@@ -198,7 +214,8 @@ Found take_casts(Rewriter& r, const Match& m, Value result) {
 }  // namespace
 
 Graph recognise_norms(const Graph& graph) {
-  constexpr Recogniser all[] = {layer_norm, folded_layer_norm, rms_norm, take_scale, take_bias, take_casts};
+  constexpr Recogniser all[] = {
+      layer_norm, layer_norm_with_scale, folded_layer_norm, rms_norm, take_scale, take_bias, take_casts};
   return recognise(graph, all);
 }
 

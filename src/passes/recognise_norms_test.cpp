@@ -44,6 +44,14 @@ TEST(RecogniseNormsTest, LayerNormAsTensorFlowFoldsIt) {
   EXPECT_EQ(text.find("mul"), std::string::npos) << text;
 }
 
+TEST(RecogniseNormsTest, LayerNormWhoseScaleJoinsTheRootFirst) {
+  expect_recognised(kConstants + kCentred +
+                        "%4 = mul(%3, %3)\n%5 = reduce_mean(%4, %1)\n%6 = add(%5, %21)\n"
+                        "%10 = sqrt(%6)\n%11 = reciprocal(%10)\n%12 = mul(%11, %23)\n%8 = mul(%3, %12)\n"
+                        "%9 = add(%8, %24)\noutput \"y\" = %9\n",
+                    "recognise_norms", "layer_norm");
+}
+
 TEST(RecogniseNormsTest, RmsNormComputesInF32BetweenCasts) {
   const std::string body =
       "%0 = input \"x\" : f16[n, 8]\n%1 = constant i64[1] [1]\n%2 = cast(%0) {to = f32}\n%3 = constant f32[] "
