@@ -100,9 +100,23 @@ std::optional<Value> batched_transpose(Rewriter& r, Value v) {
   return g.transpose(source, {.permutation = permutation});
 }
 
+// Exporters write a softmax over the last axis as one over the rows of a matrix.
+std::optional<Value> softmax_of_rows(Rewriter& r, Value v) {
+  GraphBuilder& g = r.g();
+  Value rows = operands_of(r, v)[0];
+  if (!r.is(rows, Op::Softmax) || !r.is(operands_of(r, rows)[0], Op::Reshape)) return std::nullopt;
+  Value source = operands_of(r, operands_of(r, rows)[0])[0];
+  if (!same_type(g, source, v) || g.rank(v) == 0 || g.rank(rows) == 0) return std::nullopt;
+  int64_t axis = r.producer(rows).as<SoftmaxAttrs>().axis;
+  bool last = axis == -1 || axis == g.rank(rows) - 1;
+  if (!last || g.dims(rows).back() != g.dims(v).back()) return std::nullopt;
+  return g.softmax(source, {.axis = g.rank(v) - 1});
+}
+
 std::optional<Value> regrouped(Rewriter& r, Value v) {
   if (auto source = same_elements_before(r, v)) return source;
   if (auto kept = reduction_that_keeps(r, v)) return kept;
+  if (auto softmax = softmax_of_rows(r, v)) return softmax;
   return batched_transpose(r, v);
 }
 
@@ -143,11 +157,45 @@ Rewritten simplify_concat(Rewriter& r, const Node& node, Operands in) {
   return same(r.g().concat(parts, {.axis = axis}));
 }
 
+// TensorFlow's exporter slices up to 10^9 for "to the end". No host addresses a tensor of more than 2^47
+// bytes, which bounds the size of an axis where the others are known.
+int64_t largest_size(const Type& type, size_t axis) {
+  int64_t bits = std::max(bit_width(type.dtype), 1), largest = (int64_t{1} << 50) / bits;
+  for (size_t i = 0; i < type.dims->size(); ++i) {
+    const Dim& d = (*type.dims)[i];
+    if (i != axis) largest /= std::clamp<int64_t>(d.low(), 1, largest);
+  }
+  return std::max<int64_t>(largest, 1);
+}
+
+bool takes_whole_axis(const Type& type, size_t axis, const Dim& start, const Dim& end) {
+  const Dim& size = (*type.dims)[axis];
+  if (start != Dim(0)) return false;
+  return end == size ||
+         (end.is_constant() && end.constant() >= std::min(size.high(), largest_size(type, axis)));
+}
+
+// Whether every axis is taken from 0 to its end, with steps of 1.
+bool takes_everything(Rewriter& r, Operands in) {
+  GraphBuilder& g = r.g();
+  auto starts = g.known_values(in[1]), ends = g.known_values(in[2]);
+  if (!starts || !ends || starts->size() != ends->size() || !g.is_ranked(in[0])) return false;
+  auto axes = in.size() > 3 ? g.known_values(in[3]) : std::nullopt;
+  if (in.size() > 3 && !in[3].is_none() && !axes) return false;
+  for (size_t i = 0; i < starts->size(); ++i) {
+    auto axis = axes ? axes->at(i).value() : std::optional(static_cast<int64_t>(i));
+    if (!axis) return false;
+    if (*axis < 0) *axis += g.rank(in[0]);
+    if (!takes_whole_axis(g.type(in[0]), static_cast<size_t>(*axis), (*starts)[i], (*ends)[i])) return false;
+  }
+  return true;
+}
+
 Rewritten simplify_slice(Rewriter& r, const Node& node, Operands in) {
   bool forward = in.size() < 5 || in[4].is_none() || all_are(r.g().known_values(in[4]), 1);
   if (!forward) return std::nullopt;
   Value kept = r.g().add(node.attrs, std::vector<Value>(in.begin(), in.end()))[0];
-  return same(same_type(r.g(), kept, in[0]) ? in[0] : kept);
+  return same(same_type(r.g(), kept, in[0]) || takes_everything(r, in) ? in[0] : kept);
 }
 
 Rewritten simplify_pad(Rewriter& r, const Node&, Operands in) {

@@ -27,6 +27,7 @@ TEST(CanonicaliseMovementTest, DropsWhatKeepsTheShape) {
            "%1 = constant i64[3] [0, 2, 3] %3 = reshape(%0, %1) %4 = constant i64[2] [-1, 6] %2 = "
            "reshape(%3, %4)",
            "%2 = concat(%0) {axis = 1}",
+           "%1 = constant i64[1] [0] %3 = constant i64[1] [100000000000000] %2 = slice(%0, %1, %3, %1)",
        })
     EXPECT_EQ(canonical(kInput + line + "\noutput \"y\" = %2\n"), kUnchanged) << line;
 }
@@ -36,10 +37,18 @@ TEST(CanonicaliseMovementTest, KeepsWhatMovesElements) {
   for (const char* line : {
            "%1 = constant i64[1] [-1] %3 = constant i64[1] [-9] %4 = constant i64[1] [1] "
            "%2 = slice(%0, %3, %1, %4, %1)",
+           "%1 = constant i64[1] [0] %3 = constant i64[1] [1000000000] %2 = slice(%0, %1, %3, %1)",
            "%1 = constant i64[4] [0, 1, 0, -1] %2 = pad(%0, %1)",
            "%1 = transpose(%0) %3 = constant i64[2] [-1, 6] %2 = reshape(%1, %3)",
        })
     EXPECT_NE(canonical(kInput + line + "\noutput \"y\" = %2\n"), kUnchanged) << line;
+}
+
+TEST(CanonicaliseMovementTest, SoftmaxOfRowsNeedsNoRows) {
+  EXPECT_EQ(canonical("%0 = input \"x\" : f32[n, t, 6]\n%1 = constant i64[2] [-1, 6]\n%2 = reshape(%0, %1)\n"
+                      "%3 = softmax(%2)\n%4 = shape_of(%0)\n%5 = reshape(%3, %4)\noutput \"y\" = %5\n"),
+            "graph \"g\" {\n  %0 = input \"x\" : f32[n, t, 6]\n  %1 = softmax(%0) {axis = 2} : f32[n, t, 6]\n"
+            "  output \"y\" = %1\n}\n");
 }
 
 TEST(CanonicaliseMovementTest, PassActs) {

@@ -96,6 +96,8 @@ Match::Product Match::product(Value v) const {
     } else if (auto divisor = is(next, Op::Div) ? scalar(operand(next, 1)) : std::nullopt) {
       out.factor /= *divisor;
       open.push_back(operand(next));
+    } else if (auto [x, term] = shifted(next); x != next && term == 0) {
+      open.push_back(x);
     } else if (int power = small_power(next); power > 0) {
       open.insert(open.end(), static_cast<size_t>(power), operand(next));
     } else {

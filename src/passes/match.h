@@ -32,7 +32,7 @@ class Match {
   // The operands of v, if it has this op.
   std::optional<Pair> binary(Value v, Op op) const;
 
-  // v = factor * product of `values`, through mul, div by a number, neg and small whole powers.
+  // v = factor * product of `values`, through mul, div by a number, neg, small whole powers and sums with 0.
   struct Product {
     double factor = 1;
     std::vector<Value> values;
