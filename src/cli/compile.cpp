@@ -112,7 +112,7 @@ class CompileCommand : public Command {
   void show_pass(std::string_view pass, const Graph& graph) const {
     for (const std::string& name : print_after_)
       if (name == "all" || name == pass) {
-        const std::string text = print(graph, {.largest_list = 16, .largest_constant = 256});
+        const std::string text = print(graph, {.largest_list = 16, .largest_constant = 64});
         fprintf(stderr, "// after %.*s\n%s", static_cast<int>(pass.size()), pass.data(), text.c_str());
         return;
       }

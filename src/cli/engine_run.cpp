@@ -72,8 +72,8 @@ void EngineRun::open(Logger& logger) {
   shapes_ = parse_shapes("--shape", shape_texts_);
   dims_ = parse_sizes("--dim", dim_texts_);
   RuntimeConfig config;
-  config.diagnostics.logger = &logger;
-  config.diagnostics.recorder = std::make_shared<ErrorRecorder>();  // errors are printed once, by the program
+  config.diagnostics = {&logger,
+                        std::make_shared<ErrorRecorder>()};  // errors are printed once, by the program
   config.threads = static_cast<int>(threads_);
   if (!device_.empty()) config.device = device_;
   const Stopwatch watch;

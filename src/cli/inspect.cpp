@@ -160,7 +160,7 @@ class InspectCommand : public Command {
     else if (json_)
       print_json(full_json(file));
     else if (svg_.empty())
-      print_text(print(file.content.graph, {.largest_list = 16, .largest_constant = 256}));
+      print_text(print(file.content.graph, {.largest_list = 16, .largest_constant = 64}));
     return kSuccess;
   }
 

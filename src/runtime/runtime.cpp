@@ -84,7 +84,8 @@ std::unique_ptr<Engine::State> Runtime::State::load(std::span<const std::byte> b
                                                     std::shared_ptr<const void> owner,
                                                     const std::string& name) const {
   const Clock::time_point start = Clock::now();
-  EngineContent content = read_engine(bytes, std::move(owner), name);
+  // `owner` stays until the end: the content of an engine without large weights does not keep it.
+  EngineContent content = read_engine(bytes, owner, name);
   auto engine = std::make_unique<Engine::State>();
   engine->name = name;
   engine->device = config.device;

@@ -1,0 +1,48 @@
+#include "bad_case.h"
+
+#include <filesystem>
+
+#include "support/onnx_model.h"
+
+namespace ingot {
+namespace {
+
+std::vector<std::string> list(const std::string& folder) {
+  std::vector<std::string> out;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) out.push_back(entry.path());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+}  // namespace
+
+void BadCase::expect_failure(const std::vector<std::string>& words, const std::vector<std::string>& parts,
+                             const std::function<void()>& in_child) const {
+  const std::vector<std::string> before = list(folder_.path());
+  std::vector<std::string> command = {INGOT_PROGRAM};
+  command.insert(command.end(), words.begin(), words.end());
+  const ProgramResult r = run_program(command, in_child);
+  SCOPED_TRACE(r.err);
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_EQ(r.out, "");
+  EXPECT_TRUE(r.err.starts_with("ingot " + words.at(0) + ": "));
+  for (const std::string& part : parts) EXPECT_NE(r.err.find(part), std::string::npos) << part;
+  EXPECT_NE(r.err.find("\n  error code: "), std::string::npos);
+  EXPECT_EQ(r.err.find("internal"), std::string::npos);
+  EXPECT_EQ(list(folder_.path()), before);
+}
+
+void BadCase::expect_bad_model(const std::string& bytes, const std::vector<std::string>& parts) const {
+  const std::string path = folder_.write("bad.onnx", bytes);
+  expect_failure({"compile", path, "-q", "-o", folder_.file("bad.ingot")}, parts);
+}
+
+std::string BadCase::engine_bytes() const {
+  const std::string model = folder_.write("sound.onnx", onnx_model::small_model());
+  const std::string engine = folder_.file("sound.ingot");
+  const ProgramResult r = run_program({INGOT_PROGRAM, "compile", model, "-q", "-o", engine});
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  return read_file(engine);
+}
+
+}  // namespace ingot
