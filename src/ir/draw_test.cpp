@@ -45,9 +45,9 @@ TEST(Draw, EveryNodeHasABoxAndNamesAreEscaped) {
     for (size_t at = 0; (at = svg.find(text, at)) != std::string::npos; ++at) ++n;
     return n;
   };
-  EXPECT_EQ(count("<g>"), 4);          // input, add, relu, output: the constant is not drawn
-  EXPECT_EQ(count("<path d=\"M"), 4);  // three arrows and the tip
-  EXPECT_EQ(count("x&amp;y"), 2);  // the label and the tooltip
+  EXPECT_EQ(count("<g>"), 4);               // input, add, relu, output: the constant is not drawn
+  EXPECT_EQ(count("<path d=\"M"), 4);       // three arrows and the tip
+  EXPECT_EQ(count("x&amp;y"), 2);           // the label and the tooltip
   EXPECT_EQ(count("&quot;Relu&quot;"), 2);  // of the sum as well
   EXPECT_EQ(count("<title>a&lt;b</title>"), 1);
   EXPECT_EQ(count("f32[n, 2]"), 7);  // a label and a tooltip per node; the output's tooltip has none
