@@ -91,6 +91,16 @@ TEST(PipelineTest, SkipsAPassByName) {
   EXPECT_EQ(run_pipeline(g, {.disabled = {"fold_constants"}}).nodes().size(), 2u);
 }
 
+TEST(PipelineTest, SkipsEachOccurrenceOfAPass) {
+  Graph g = parse_graph("graph \"g\" { %0 = input \"x\" : f32[1] output \"y\" = %0 }");
+  std::vector<std::string_view> ran;
+  (void)run_pipeline(g, {.disabled = {"canonicalise"},
+                         .after = [&](const PassTime& t, const Graph&) { ran.push_back(t.name); }});
+  EXPECT_EQ(std::ranges::count(ran, "canonicalise"), 0);
+  EXPECT_EQ(std::ranges::count(ran, "fold_constants"),
+            std::ranges::count(pipeline(), "fold_constants", &Pass::name));
+}
+
 TEST(PipelineTest, NamesThePassesWhenOneIsUnknown) {
   Graph g = parse_graph("graph \"g\" { %0 = input \"x\" : f32[1] output \"y\" = %0 }");
   try {
