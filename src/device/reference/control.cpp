@@ -1,8 +1,6 @@
-#include "device/reference/elements.h"
 #include "device/reference/evaluate.h"
 #include "device/reference/kernel.h"
-#include "device/reference/walk.h"
-#include "ingot/error.h"
+#include "device/reference/slices.h"
 
 namespace ingot::reference {
 namespace {
@@ -29,66 +27,34 @@ void if_else(KernelContext& c) {
   for (size_t i = 0; i < results.size(); ++i) c.set(i, std::move(results[i]));
 }
 
-// The slices that the runs of a body gave for one output, stacked along a new axis.
-class Stack {
- public:
-  explicit Stack(const KernelContext& c) : c_(c) {}
+// Where a loop never ran: unknown sizes count as 0.
+Tensor empty_stack(const Type& type, int64_t axis) {
+  Shape shape;
+  if (type.dims)
+    for (const Dim& d : *type.dims) shape.push_back(d.value().value_or(0));
+  auto rank = static_cast<int64_t>(shape.size());
+  shape.insert(shape.begin() + std::min(axis < 0 ? axis + rank + 1 : axis, rank), 0);
+  return Tensor::allocate(type.dtype, std::move(shape));
+}
 
-  void add(const Datum& slice) {
-    const Tensor& t = slice.tensor();
-    if (!slices_.empty() && (t.shape() != slices_[0].shape() || t.dtype() != slices_[0].dtype()))
-      c_.fail(fmt::format("slices of equal type, {} as in the first run", to_string(Type::of(slices_[0]))),
-              to_string(Type::of(t)));
-    slices_.push_back(t);
-  }
-
-  // `type`: of a slice, for the case that there is none; unknown sizes then count as 0.
-  Tensor join(const Type& type, int64_t axis, bool reversed) {
-    if (slices_.empty()) return empty(type, axis);
-    if (reversed) std::ranges::reverse(slices_);
-    Shape shape = slices_[0].shape();
-    int64_t at = axis < 0 ? axis + static_cast<int64_t>(shape.size()) + 1 : axis;
-    int64_t rows = element_count(Shape(shape.begin(), shape.begin() + at)),
-            run = slices_[0].count() / std::max<int64_t>(rows, 1);
-    auto trips = static_cast<int64_t>(slices_.size());
-    shape.insert(shape.begin() + at, trips);
-    Tensor result = Tensor::allocate(slices_[0].dtype(), std::move(shape));
-    with_cell(result.dtype(), [&](auto zero) {
-      using T = decltype(zero);
-      OutCells<T> out(result);
-      for (int64_t k = 0; k < trips; ++k) {
-        Cells<T> in(slices_[static_cast<size_t>(k)]);
-        for (int64_t r = 0; r < rows; ++r)
-          for (int64_t i = 0; i < run; ++i) out[(r * trips + k) * run + i] = in[r * run + i];
-      }
-    });
-    return result;
-  }
-
- private:
-  static Tensor empty(const Type& type, int64_t axis) {
-    Shape shape;
-    if (type.dims)
-      for (const Dim& d : *type.dims) shape.push_back(d.value().value_or(0));
-    auto rank = static_cast<int64_t>(shape.size());
-    shape.insert(shape.begin() + std::min(axis < 0 ? axis + rank + 1 : axis, rank), 0);
-    return Tensor::allocate(type.dtype, std::move(shape));
-  }
-
-  const KernelContext& c_;
-  std::vector<Tensor> slices_;
-};
+// The slices that the runs of a body gave for one output, put together. `type`: of a slice.
+Tensor stack_runs(const KernelContext& c, Sequence slices, const Type& type, int64_t axis, bool reversed) {
+  if (slices.empty()) return empty_stack(type, axis);
+  if (reversed) std::ranges::reverse(slices);
+  return stack(c, slices, axis_of(c, axis, slices[0].rank() + 1));
+}
 
 int64_t entry(const std::vector<int64_t>& list, size_t i) { return list.empty() ? 0 : list.at(i); }
 
-// Gives the node its last states, then the stacks of the body outputs from `first_stack` on.
-void set_results(KernelContext& c, std::span<const Datum> states, std::vector<Stack>& stacks,
+// Gives the node its last states, then the runs of the body outputs from `first_stack` on.
+void set_results(KernelContext& c, std::span<const Datum> states, std::vector<Sequence>& runs,
                  size_t first_stack, const std::vector<int64_t>& axes, const std::vector<int64_t>& reversed) {
   const Graph& body = *c.node().subgraphs[0];
   for (size_t i = 0; i < states.size(); ++i) c.set(i, states[i]);
-  for (size_t i = 0; i < stacks.size(); ++i)
-    c.set(states.size() + i, stacks[i].join(body.type(body.outputs()[first_stack + i].value), entry(axes, i),
-                                            entry(reversed, i) != 0));
+  for (size_t i = 0; i < runs.size(); ++i)
+    c.set(states.size() + i,
+          stack_runs(c, std::move(runs[i]), body.type(body.outputs()[first_stack + i].value), entry(axes, i),
+                     entry(reversed, i) != 0));
 }
 
 int64_t trip_limit(const KernelContext& c) {
@@ -104,7 +70,7 @@ void loop(KernelContext& c) {
   bool go_on = !c.has(1) || condition_value(c, c.datum(1));
   std::vector<Datum> inputs = operands_from(c, 2);
   inputs.insert(inputs.begin(), 2, Datum());
-  std::vector<Stack> stacks(body.outputs().size() - 1 - states, Stack(c));
+  std::vector<Sequence> runs(body.outputs().size() - 1 - states);
   Tensor yes = Tensor::allocate(DType::boolean, {});
   yes.mutable_data<bool>()[0] = true;
   for (int64_t i = 0; i < limit && go_on; ++i) {
@@ -114,33 +80,17 @@ void loop(KernelContext& c) {
     auto results = evaluate(body, inputs);
     go_on = condition_value(c, results[0]);
     std::move(results.begin() + 1, results.begin() + 1 + static_cast<int64_t>(states), inputs.begin() + 2);
-    for (size_t k = 0; k < stacks.size(); ++k) stacks[k].add(results[1 + states + k]);
+    for (size_t k = 0; k < runs.size(); ++k) runs[k].push_back(results[1 + states + k].tensor());
   }
-  set_results(c, std::span(inputs).subspan(2, states), stacks, states + 1, {}, {});
+  set_results(c, std::span(inputs).subspan(2, states), runs, states + 1, {}, {});
 }
 
-// Slice `i` of a tensor along an axis, which goes away.
-Tensor slice(const Tensor& x, int64_t axis, int64_t i) {
-  Shape shape = x.shape();
-  int64_t rows = element_count(Shape(shape.begin(), shape.begin() + axis));
-  int64_t run = element_count(Shape(shape.begin() + axis + 1, shape.end()));
-  int64_t size = shape[static_cast<size_t>(axis)];
+// Position `i` of a tensor along an axis, which goes away.
+Tensor position(const Tensor& x, int64_t axis, int64_t i) {
+  Tensor kept = slice(x, axis, i, 1);
+  Shape shape = kept.shape();
   shape.erase(shape.begin() + axis);
-  Tensor result = Tensor::allocate(x.dtype(), std::move(shape));
-  with_cell(x.dtype(), [&](auto zero) {
-    using T = decltype(zero);
-    Cells<T> in(x);
-    OutCells<T> out(result);
-    for (int64_t r = 0; r < rows; ++r)
-      for (int64_t k = 0; k < run; ++k) out[r * run + k] = in[(r * size + i) * run + k];
-  });
-  return result;
-}
-
-int64_t axis_of(const KernelContext& c, const Tensor& x, int64_t axis) {
-  if (axis < -x.rank() || axis >= x.rank())
-    c.fail(fmt::format("an axis in [{}, {}]", -x.rank(), x.rank() - 1), fmt::format("{}", axis));
-  return axis < 0 ? axis + x.rank() : axis;
+  return kept.reshaped(std::move(shape));
 }
 
 void scan(KernelContext& c) {
@@ -148,23 +98,24 @@ void scan(KernelContext& c) {
   const Graph& body = *c.node().subgraphs[0];
   auto states = static_cast<size_t>(a.states), count = static_cast<size_t>(a.inputs);
   std::vector<int64_t> axes;
-  for (size_t k = 0; k < count; ++k) axes.push_back(axis_of(c, c.in(states + k), entry(a.input_axes, k)));
+  for (size_t k = 0; k < count; ++k)
+    axes.push_back(axis_of(c, entry(a.input_axes, k), c.in(states + k).rank()));
   auto trips_of = [&](size_t k) { return c.in(states + k).shape()[static_cast<size_t>(axes[k])]; };
   int64_t trips = trips_of(0);
   for (size_t k = 1; k < count; ++k)
     if (trips_of(k) != trips)
       c.fail(fmt::format("{} slices of every input", trips), fmt::format("{}", trips_of(k)));
   std::vector<Datum> inputs = operands_from(c, 0);
-  std::vector<Stack> stacks(body.outputs().size() - states, Stack(c));
+  std::vector<Sequence> runs(body.outputs().size() - states);
   for (int64_t i = 0; i < trips; ++i) {
     for (size_t k = 0; k < count; ++k)
       inputs[states + k] =
-          slice(c.in(states + k), axes[k], entry(a.input_reversed, k) != 0 ? trips - 1 - i : i);
+          position(c.in(states + k), axes[k], entry(a.input_reversed, k) != 0 ? trips - 1 - i : i);
     auto results = evaluate(body, inputs);
     std::move(results.begin(), results.begin() + static_cast<int64_t>(states), inputs.begin());
-    for (size_t k = 0; k < stacks.size(); ++k) stacks[k].add(results[states + k]);
+    for (size_t k = 0; k < runs.size(); ++k) runs[k].push_back(results[states + k].tensor());
   }
-  set_results(c, std::span(inputs).first(states), stacks, states, a.output_axes, a.output_reversed);
+  set_results(c, std::span(inputs).first(states), runs, states, a.output_axes, a.output_reversed);
 }
 
 }  // namespace

@@ -85,9 +85,14 @@ Kernel find_kernel(Op op) {
     add_quantization_kernels(t);
     add_random_kernels(t);
     add_reduce_kernels(t);
+    add_resize_kernels(t);
+    add_sampling_kernels(t);
     add_scan_kernels(t);
+    add_sequence_kernels(t);
+    add_signal_kernels(t);
     add_slice_kernels(t);
     add_sort_kernels(t);
+    add_text_kernels(t);
     return t;
   }();
   auto found = table.find(op);

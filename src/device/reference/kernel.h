@@ -71,8 +71,13 @@ void add_pooling_kernels(KernelTable& table);
 void add_quantization_kernels(KernelTable& table);
 void add_random_kernels(KernelTable& table);
 void add_reduce_kernels(KernelTable& table);
+void add_resize_kernels(KernelTable& table);
+void add_sampling_kernels(KernelTable& table);
 void add_scan_kernels(KernelTable& table);
+void add_sequence_kernels(KernelTable& table);
+void add_signal_kernels(KernelTable& table);
 void add_slice_kernels(KernelTable& table);
 void add_sort_kernels(KernelTable& table);
+void add_text_kernels(KernelTable& table);
 
 }  // namespace ingot::reference

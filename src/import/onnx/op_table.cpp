@@ -10,6 +10,7 @@ const OnnxOpTable& onnx_op_table() {
     add_onnx_cast(t);
     add_onnx_contraction(t);
     add_onnx_control_flow(t);
+    add_onnx_image(t);
     add_onnx_indexing(t);
     add_onnx_layout(t);
     add_onnx_losses(t);
@@ -25,6 +26,9 @@ const OnnxOpTable& onnx_op_table() {
     add_onnx_recurrent(t);
     add_onnx_reduce(t);
     add_onnx_selection(t);
+    add_onnx_sequence(t);
+    add_onnx_signal(t);
+    add_onnx_text(t);
     add_onnx_training(t);
     add_onnx_trees(t);
     add_onnx_window(t);
