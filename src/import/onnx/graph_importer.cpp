@@ -135,6 +135,7 @@ void OnnxGraphImporter::import_nodes(const std::vector<OnnxNode>& nodes) {
 }
 
 void OnnxGraphImporter::import_node(const OnnxNode& node) {
+  model_.count_node();
   builder_->set_origin(std::string(node.name.empty() ? first_output(node) : std::string(node.name)));
   std::vector<Value> results;
   if (const OnnxFunction* function = model_.find_function(node)) {
@@ -178,7 +179,8 @@ std::vector<Value> OnnxGraphImporter::call_function(const OnnxNode& node, const 
   for (size_t i = 0; i < function.inputs.size(); ++i) inner.define(function.inputs[i], context.optional(i));
   inner.import_nodes(function.nodes);
   std::vector<Value> results;
-  for (std::string_view name : function.outputs) results.push_back(inner.lookup(name));
+  for (size_t i = 0; i < std::min(node.outputs.size(), function.outputs.size()); ++i)
+    results.push_back(node.outputs[i].empty() ? Value() : inner.lookup(function.outputs[i]));
   return results;
 }
 

@@ -41,8 +41,8 @@ void refuse_unsupported(const OnnxModelContext& model, const OnnxOpsets& opsets)
 }
 
 Graph import_model(const OnnxModel& model, OnnxSource source) {
-  OnnxModelContext context{model, std::move(source), {}};
-  for (const OnnxFunction& f : model.functions) context.functions[{normal_domain(f.domain), f.name}] = &f;
+  OnnxModelContext context{model, std::move(source), {}, 0};
+  for (const OnnxFunction& f : model.functions) context.functions[{normal_domain(f.domain), f.name, f.overload}] = &f;
   OnnxOpsets opsets;
   for (const OnnxOpset& o : model.opsets) opsets[normal_domain(o.domain)] = o.version;
   refuse_unsupported(context, opsets);

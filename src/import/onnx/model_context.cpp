@@ -3,12 +3,26 @@
 #include "ingot/error.h"
 
 namespace ingot {
+namespace {
+
+constexpr int64_t kMaxNodes = 500'000;
+
+}  // namespace
 
 std::string_view normal_domain(std::string_view domain) { return domain == "ai.onnx" ? "" : domain; }
 
 const OnnxFunction* OnnxModelContext::find_function(const OnnxNode& node) const {
-  auto found = functions.find({normal_domain(node.domain), node.op_type});
+  auto found = functions.find({normal_domain(node.domain), node.op_type, node.overload});
   return found == functions.end() ? nullptr : found->second;
+}
+
+void OnnxModelContext::count_node() const {
+  if (++imported_nodes <= kMaxNodes) return;
+  throw Error({.code = ErrorCode::unsupported,
+               .object = "ONNX model",
+               .name = source.file,
+               .expected = fmt::format("at most {} nodes once functions and bodies are unfolded", kMaxNodes),
+               .observed = "more"});
 }
 
 Type type_from_onnx(const OnnxType& type, std::string_view name, GraphBuilder& g) {

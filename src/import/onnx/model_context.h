@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include "import/onnx/external_data.h"
 #include "import/onnx/messages.h"
@@ -17,14 +18,19 @@ using OnnxOpsets = std::map<std::string_view, int64_t>;  // domain -> version
 // "ai.onnx" and "" are the same domain.
 std::string_view normal_domain(std::string_view domain);
 
+// Domain, name and overload of a function.
+using OnnxFunctionKey = std::tuple<std::string_view, std::string_view, std::string_view>;
+
 // What all graphs of one model share while it is imported.
 struct OnnxModelContext {
   const OnnxModel& model;
   OnnxSource source;
-  std::map<std::pair<std::string_view, std::string_view>, const OnnxFunction*>
-      functions;  // by domain and name
+  std::map<OnnxFunctionKey, const OnnxFunction*> functions;
+  mutable int64_t imported_nodes = 0;  // functions and bodies count as often as they are imported
 
   const OnnxFunction* find_function(const OnnxNode& node) const;
+  // Throws Error(unsupported) where functions that call functions unfold into too many nodes.
+  void count_node() const;
 };
 
 // Sizes without a value or a name become fresh symbols of `g`.
