@@ -58,6 +58,10 @@ Maybe less(const Dim& a, const Dim& b) {
   return std::nullopt;
 }
 
+Known negated(const Known& in) {
+  return elementwise(in, in, [](const Dim& a, const Dim&) { return Maybe(Dim(1) - a); });
+}
+
 Known select(const Known& condition, const Known& a, const Known& b) {
   if (!condition || !a || !b) return std::nullopt;
   size_t n = std::max({condition->size(), a->size(), b->size()});
@@ -123,6 +127,8 @@ Known compute(const Node& node, const std::vector<Type>& types, const std::vecto
     case Op::Mod: return both(remainder);
     case Op::Equal: return both(equals);
     case Op::Less: return both(less);
+    case Op::LessOrEqual: return negated(elementwise(in[1], in[0], less));
+    case Op::LogicalNot: return negated(in[0]);
     case Op::Select: return select(in[0], in[1], in[2]);
     default: return moved_shape_values(node, types, in);
   }

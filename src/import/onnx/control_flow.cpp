@@ -7,8 +7,16 @@
 namespace ingot {
 namespace {
 
+// Exporters guard steps by conditions on ranks and sizes, with branches that fit one outcome only.
+std::optional<bool> known_condition(const OnnxNodeContext& c) {
+  auto known = c.g().known_values(c.in(0));
+  if (!known || known->size() != 1 || !known->front().is_constant()) return std::nullopt;
+  return known->front().constant() != 0;
+}
+
 std::vector<Value> if_else(OnnxNodeContext& c) {
   const OnnxGraph &then_graph = c.graph_attr("then_branch"), &else_graph = c.graph_attr("else_branch");
+  if (auto taken = known_condition(c)) return c.inlined(*taken ? then_graph : else_graph);
   auto captured = c.captures({&then_graph, &else_graph});
   GraphPtr then_branch = c.body(then_graph, {}, captured);
   GraphPtr else_branch = c.body(else_graph, {}, captured);

@@ -84,6 +84,17 @@ GraphPtr OnnxGraphImporter::import_body(const OnnxGraph& graph, const OnnxBodyEn
   return std::make_shared<const Graph>(std::move(*inner.builder_).finish());
 }
 
+std::vector<Value> OnnxGraphImporter::import_inlined(const OnnxGraph& graph) {
+  OnnxGraphImporter inner(model_, opsets_, attributes_, depth_ + 1);
+  inner.builder_ = builder_;
+  std::set<std::string> names;
+  collect_outer_names(graph, names);
+  for (const std::string& name : names) inner.scope_.emplace(name, lookup(name));
+  inner.import_constants(graph);
+  inner.import_nodes(graph.nodes);
+  return inner.results_of(graph);
+}
+
 // What a body reads from outside and is no captured operand: see OnnxNodeContext::captures().
 void OnnxGraphImporter::bring_constants_in(const OnnxGraph& graph, OnnxGraphImporter& inner) const {
   std::set<std::string> names;

@@ -27,6 +27,9 @@ class OnnxGraphImporter {
   GraphPtr import_body(const OnnxGraph& graph, const OnnxBodyEntry& enter, const OnnxBodyExit& leave,
                        const std::vector<std::string>& captured) const;
 
+  // See OnnxNodeContext::inlined().
+  std::vector<Value> import_inlined(const OnnxGraph& graph);
+
   GraphBuilder& builder() { return *builder_; }
   const OnnxModelContext& model() const { return model_; }
   const OnnxAttributeScope& attributes() const { return attributes_; }

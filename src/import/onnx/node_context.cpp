@@ -166,6 +166,10 @@ GraphPtr OnnxNodeContext::body(const OnnxGraph& graph, const OnnxBodyEntry& ente
   return graph_.import_body(graph, enter, leave, captured);
 }
 
+std::vector<Value> OnnxNodeContext::inlined(const OnnxGraph& graph) const {
+  return graph_.import_inlined(graph);
+}
+
 std::string OnnxNodeContext::describe() const {
   return fmt::format("{} ({}{}{} opset {})", node_.name.empty() ? graph_.first_output(node_) : node_.name,
                      node_.domain, node_.domain.empty() ? "" : ".", node_.op_type, opset_);
