@@ -84,9 +84,14 @@ GraphPtr OnnxGraphImporter::import_body(const OnnxGraph& graph, const OnnxBodyEn
   return std::make_shared<const Graph>(std::move(*inner.builder_).finish());
 }
 
-std::vector<Value> OnnxGraphImporter::import_inlined(const OnnxGraph& graph) {
+std::vector<Value> OnnxGraphImporter::import_inlined(const OnnxGraph& graph,
+                                                     const std::vector<Value>& inputs) {
+  if (inputs.size() != graph.inputs.size())
+    fail(std::string(graph.name), fmt::format("a body of {} inputs", inputs.size()),
+         fmt::format("{}", graph.inputs.size()));
   OnnxGraphImporter inner(model_, opsets_, attributes_, depth_ + 1);
   inner.builder_ = builder_;
+  for (size_t i = 0; i < inputs.size(); ++i) inner.define(graph.inputs[i].name, inputs[i]);
   std::set<std::string> names;
   collect_outer_names(graph, names);
   for (const std::string& name : names) inner.scope_.emplace(name, lookup(name));

@@ -28,7 +28,7 @@ class OnnxGraphImporter {
                        const std::vector<std::string>& captured) const;
 
   // See OnnxNodeContext::inlined().
-  std::vector<Value> import_inlined(const OnnxGraph& graph);
+  std::vector<Value> import_inlined(const OnnxGraph& graph, const std::vector<Value>& inputs);
 
   GraphBuilder& builder() { return *builder_; }
   const OnnxModelContext& model() const { return model_; }

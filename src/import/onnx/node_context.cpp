@@ -166,8 +166,8 @@ GraphPtr OnnxNodeContext::body(const OnnxGraph& graph, const OnnxBodyEntry& ente
   return graph_.import_body(graph, enter, leave, captured);
 }
 
-std::vector<Value> OnnxNodeContext::inlined(const OnnxGraph& graph) const {
-  return graph_.import_inlined(graph);
+std::vector<Value> OnnxNodeContext::inlined(const OnnxGraph& graph, const std::vector<Value>& inputs) const {
+  return graph_.import_inlined(graph, inputs);
 }
 
 std::string OnnxNodeContext::describe() const {

@@ -92,8 +92,8 @@ class OnnxNodeContext {
   GraphPtr body(const OnnxGraph& graph, const OnnxBodyEntry& enter, const OnnxBodyExit& leave,
                 const std::vector<std::string>& captured) const;
 
-  // Imports a body without inputs into the graph around it.
-  std::vector<Value> inlined(const OnnxGraph& graph) const;
+  // Imports a body into the graph around it, its inputs standing for the given values.
+  std::vector<Value> inlined(const OnnxGraph& graph, const std::vector<Value>& inputs = {}) const;
 
   // "This model is valid, we cannot run it": unsupported.
   [[noreturn]] void fail_unsupported(std::string expected, std::string observed) const;
