@@ -25,7 +25,8 @@ class GridSampling {
     Value sum;
     for (const Tap& tap : taps) {
       Value pixels = g_.gather_nd(image, last_axis(g_, flat(tap.index)), {.batch_axes = 1});
-      Value term = g_.mul(pixels, last_axis(g_, flat(tap.weight)));
+      bool same_for_all = g_.rank(tap.weight) == 0;
+      Value term = g_.mul(pixels, same_for_all ? tap.weight : last_axis(g_, flat(tap.weight)));
       sum = sum.is_none() ? term : g_.add(sum, term);
     }
     Value result = g_.transpose(sum, {.permutation = {0, 2, 1}});
