@@ -136,7 +136,10 @@ class RoiAligning {
     Value used = g_.logical_and(g_.reshape(mask(rows), int_list(g_, {0, 1, 1, -1, 1, 1})),
                                 g_.reshape(mask(columns), int_list(g_, {0, 1, 1, 1, 1, -1})));
     y = g_.select(used, y, scalar_like(g_, y, -std::numeric_limits<double>::infinity()));
-    return g_.reduce_max(y, int_list(g_, {3, 5}), {.keep_dims = false});
+    y = g_.reduce_max(y, int_list(g_, {3, 5}), {.keep_dims = false});
+    // An empty region has no sample points: 0.
+    Value sampled = g_.logical_and(g_.less(real(0), rows.count), g_.less(real(0), columns.count));
+    return g_.select(g_.reshape(sampled, int_list(g_, {-1, 1, 1, 1})), y, real(0));
   }
 
  private:

@@ -26,7 +26,7 @@ void tf_idf_type(Inference& c) {
   const auto& a = c.attrs<TfIdfAttrs>();
   int64_t last = -1;
   for (int64_t i : a.gram_indexes) {
-    if (i < 0 || i > (int64_t{1} << 31)) c.fail(-1, "feature numbers in [0, 2^31]", fmt::format("{}", i));
+    if (i < 0 || i > (int64_t{1} << 24)) c.fail(-1, "feature numbers in [0, 2^24]", fmt::format("{}", i));
     last = std::max(last, i);
   }
   if (!c.is_ranked(0)) return c.set(0, Type::unranked(DType::f32));

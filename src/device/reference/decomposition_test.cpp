@@ -115,8 +115,8 @@ TEST(GridSampleDecomposition, EqualsTheKernelForImagesAndVolumes) {
 }
 
 TEST(RoiAlignDecomposition, EqualsTheKernel) {
-  Datum rois = Tensor::of<float>({3, 4}, {0, 0, 6, 5, 2.5f, 1, 9, 4.2f, -3, -2, 1, 2}),
-        images = ints({1, 0, 1});
+  Datum rois = Tensor::of<float>({4, 4}, {0, 0, 6, 5, 2.5f, 1, 9, 4.2f, -3, -2, 1, 2, 3, 3, 2, 2}),
+        images = ints({1, 0, 1, 0});
   for (auto mode : {RoiMode::avg, RoiMode::max})
     for (auto form : {RoiCoordinates::half_pixel, RoiCoordinates::output_half_pixel})
       for (int64_t ratio : {0, 2}) {

@@ -16,14 +16,14 @@ struct Taps {
   std::vector<double> weight;
 };
 
-int64_t nearest(double x, ResizeNearest rounding) {
+double rounded(double x, ResizeNearest rounding) {
   switch (rounding) {
-    case ResizeNearest::round_prefer_floor: return static_cast<int64_t>(std::ceil(x - 0.5));
-    case ResizeNearest::round_prefer_ceil: return static_cast<int64_t>(std::floor(x + 0.5));
-    case ResizeNearest::floor: return static_cast<int64_t>(std::floor(x));
-    case ResizeNearest::ceil: return static_cast<int64_t>(std::ceil(x));
+    case ResizeNearest::round_prefer_floor: return std::ceil(x - 0.5);
+    case ResizeNearest::round_prefer_ceil: return std::floor(x + 0.5);
+    case ResizeNearest::floor: return std::floor(x);
+    case ResizeNearest::ceil: return std::ceil(x);
   }
-  return 0;
+  return x;
 }
 
 void normalise(std::vector<double>& weights) {
@@ -56,12 +56,12 @@ Taps filter_taps(const ResizeAttrs& a, const ResizeAxis& axis, double x) {
 std::vector<Taps> taps_of(const ResizeAttrs& a, const ResizeAxis& axis) {
   std::vector<Taps> out(static_cast<size_t>(axis.out));
   for (size_t o = 0; o < out.size(); ++o) {
-    double x = axis.coordinate(static_cast<int64_t>(o), a.coordinates);
-    if (a.coordinates == ResizeCoordinates::tf_crop_and_resize &&
-        (x < 0 || x > static_cast<double>(axis.in - 1)))
+    double x = axis.coordinate(static_cast<int64_t>(o), a.coordinates),
+           last = static_cast<double>(axis.in - 1);
+    if (a.coordinates == ResizeCoordinates::tf_crop_and_resize && !(x >= 0 && x <= last))
       out[o].outside = true;
     else if (a.mode == ResizeMode::nearest)
-      out[o] = {false, {std::clamp<int64_t>(nearest(x, a.nearest), 0, axis.in - 1)}, {1}};
+      out[o] = {false, {static_cast<int64_t>(std::clamp(rounded(x, a.nearest), 0.0, last))}, {1}};
     else
       out[o] = filter_taps(a, axis, x);
   }
@@ -137,12 +137,14 @@ void resize(KernelContext& c) {
     for (const ResizeAxis& axis : axes) x = pick(x, axis, taps_of(a, axis), a.extrapolation);
     return c.set(0, std::move(x));
   }
+  for (const ResizeAxis& axis : axes) shape[static_cast<size_t>(axis.axis)] = axis.out;
+  Tensor result = Tensor::allocate(c.in(0).dtype(), shape);  // first: it refuses sizes that no memory holds
+  shape = c.in(0).shape();
   auto x = load<double>(c.in(0));
   for (const ResizeAxis& axis : axes) {
     x = blend(x, shape, axis, taps_of(a, axis), a.extrapolation);
     shape[static_cast<size_t>(axis.axis)] = axis.out;
   }
-  Tensor result = Tensor::allocate(c.in(0).dtype(), std::move(shape));
   store(result, x);
   c.set(0, std::move(result));
 }

@@ -9,6 +9,7 @@ namespace ingot::reference {
 namespace {
 
 constexpr double kGridCubicCoefficient = -0.75;
+constexpr int64_t kMostSamples = int64_t{1} << 20;  // per bin of a region
 
 // Mirrors x at `low` and `high` as often as it takes to lie between them.
 double reflect(double x, double low, double high) {
@@ -46,7 +47,7 @@ struct GridAxis {
     if (i >= 0 && i < n) return static_cast<int64_t>(i);
     if (a.padding == GridSamplePadding::zeros || !std::isfinite(i)) return -1;
     if (a.padding == GridSamplePadding::border) return i < 0 ? 0 : size - 1;
-    return std::clamp<int64_t>(static_cast<int64_t>(reflect(i, low(), high())), 0, size - 1);
+    return static_cast<int64_t>(std::clamp(reflect(i, low(), high()), 0.0, n - 1));
   }
 };
 
@@ -140,8 +141,13 @@ struct Region {
     if (a.coordinates == RoiCoordinates::output_half_pixel)
       width = std::max(width, 1.0), height = std::max(height, 1.0);
     bin_height = height / static_cast<double>(a.height), bin_width = width / static_cast<double>(a.width);
-    rows = a.sampling_ratio > 0 ? a.sampling_ratio : static_cast<int64_t>(std::ceil(bin_height));
-    columns = a.sampling_ratio > 0 ? a.sampling_ratio : static_cast<int64_t>(std::ceil(bin_width));
+    rows = samples(a, bin_height), columns = samples(a, bin_width);
+  }
+
+  static int64_t samples(const RoiAlignAttrs& a, double bin) {
+    if (a.sampling_ratio > 0) return a.sampling_ratio;
+    // Also where a coordinate is no number; more than kMostSamples is refused.
+    return bin <= kMostSamples ? static_cast<int64_t>(std::ceil(std::max(bin, 0.0))) : kMostSamples + 1;
   }
 
   double row(int64_t bin, int64_t i) const {
@@ -178,7 +184,6 @@ std::vector<std::vector<Tap>> bin_points(const Region& region, int64_t i, int64_
 }
 
 void roi_align(KernelContext& c) {
-  constexpr int64_t kMostSamples = int64_t{1} << 20;
   const auto& a = c.attrs<RoiAlignAttrs>();
   const Shape& shape = c.in(0).shape();
   auto x = load<double>(c.in(0)), rois = load<double>(c.in(1));
