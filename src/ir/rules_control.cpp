@@ -89,6 +89,14 @@ void require_scalar_condition(const Inference& c, size_t i) {
       c.fail(static_cast<int>(i), "one element", to_string(c.type(i)));
 }
 
+// The type of a state with the sizes that no run changes; the others are numbers, which name nothing.
+Type unchanged(Type before, const Type& merged) {
+  if (!before.is_ranked() || !merged.is_ranked()) return Type::unranked(before.element_dtype());
+  for (size_t i = 0; i < before.dims->size(); ++i)
+    if ((*before.dims)[i] != (*merged.dims)[i]) (*before.dims)[i] = 0;
+  return before;
+}
+
 // States and captures of a loop or scan: body inputs [first_input, ...) take operands [first_operand, ...),
 // states first; body outputs from `first_output` on give the next states. Sets the first outputs of the node.
 Outside check_states(Inference& c, const Graph& body, size_t states, size_t between, size_t first_input,
@@ -100,7 +108,7 @@ Outside check_states(Inference& c, const Graph& body, size_t states, size_t betw
     require_fit(c, body, first_input + i, c.type(first_operand + i));
     require_fit(c, body, first_input + i, next);
     kept.push_back(merge(c, body, first_output + i, input_type(body, first_input + i), next));
-    outside.bind(kept.back(), c.type(first_operand + i));
+    outside.bind(unchanged(input_type(body, first_input + i), kept.back()), c.type(first_operand + i));
   }
   for (size_t i = states + between; first_operand + i < c.operand_count(); ++i) {
     require_fit(c, body, first_input + i, c.type(first_operand + i));

@@ -68,8 +68,12 @@ std::vector<Taps> taps_of(const ResizeAttrs& a, const ResizeAxis& axis) {
   return out;
 }
 
-// Rows before the axis and elements after it.
-std::pair<int64_t, int64_t> around(const Shape& shape, int64_t axis) {
+struct Around {
+  int64_t rows;  // positions before the axis
+  int64_t run;   // elements after it
+};
+
+Around around(const Shape& shape, int64_t axis) {
   return {element_count(Shape(shape.begin(), shape.begin() + axis)),
           element_count(Shape(shape.begin() + axis + 1, shape.end()))};
 }
@@ -77,7 +81,8 @@ std::pair<int64_t, int64_t> around(const Shape& shape, int64_t axis) {
 // Moves whole elements along one axis.
 Tensor pick(const Tensor& x, const ResizeAxis& axis, const std::vector<Taps>& taps, double extrapolation) {
   Shape shape = x.shape();
-  auto [rows, run] = around(shape, axis.axis);
+  const Around around_axis = around(shape, axis.axis);
+  const int64_t rows = around_axis.rows, run = around_axis.run;
   shape[static_cast<size_t>(axis.axis)] = axis.out;
   Tensor result = Tensor::allocate(x.dtype(), std::move(shape)), fill = Tensor::allocate(x.dtype(), {1});
   store(fill, std::vector<double>{extrapolation});
@@ -100,7 +105,8 @@ Tensor pick(const Tensor& x, const ResizeAxis& axis, const std::vector<Taps>& ta
 
 std::vector<double> blend(const std::vector<double>& x, const Shape& shape, const ResizeAxis& axis,
                           const std::vector<Taps>& taps, double extrapolation) {
-  auto [rows, run] = around(shape, axis.axis);
+  const Around around_axis = around(shape, axis.axis);
+  const int64_t rows = around_axis.rows, run = around_axis.run;
   std::vector<double> out(static_cast<size_t>(rows * axis.out * run));
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t o = 0; o < axis.out; ++o) {

@@ -40,9 +40,27 @@ void refuse_unsupported(const OnnxModelContext& model, const OnnxOpsets& opsets)
                                standard == opsets.end() ? 1 : standard->second, fmt::join(list, ", "))});
 }
 
+constexpr int64_t kMostUses = 20;  // of a node of the file, in the mean, before a model counts as hostile
+
+int64_t count_nodes(const std::vector<OnnxNode>& nodes) {
+  auto count = static_cast<int64_t>(nodes.size());
+  for (const OnnxNode& node : nodes)
+    for (const OnnxAttribute& a : node.attributes)
+      for (const OnnxGraph& body : a.graphs) count += count_nodes(body.nodes);
+  return count;
+}
+
+int64_t count_nodes(const OnnxModel& model) {
+  int64_t count = count_nodes(model.graph.nodes);
+  for (const OnnxFunction& f : model.functions) count += count_nodes(f.nodes);
+  return count;
+}
+
 Graph import_model(const OnnxModel& model, OnnxSource source) {
-  OnnxModelContext context{model, std::move(source), {}, 0};
-  for (const OnnxFunction& f : model.functions) context.functions[{normal_domain(f.domain), f.name, f.overload}] = &f;
+  OnnxModelContext context{model, std::move(source), {}};
+  context.node_limit += kMostUses * count_nodes(model);
+  for (const OnnxFunction& f : model.functions)
+    context.functions[{normal_domain(f.domain), f.name, f.overload}] = &f;
   OnnxOpsets opsets;
   for (const OnnxOpset& o : model.opsets) opsets[normal_domain(o.domain)] = o.version;
   refuse_unsupported(context, opsets);

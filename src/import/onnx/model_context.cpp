@@ -3,11 +3,6 @@
 #include "ingot/error.h"
 
 namespace ingot {
-namespace {
-
-constexpr int64_t kMaxNodes = 500'000;
-
-}  // namespace
 
 std::string_view normal_domain(std::string_view domain) { return domain == "ai.onnx" ? "" : domain; }
 
@@ -17,11 +12,11 @@ const OnnxFunction* OnnxModelContext::find_function(const OnnxNode& node) const 
 }
 
 void OnnxModelContext::count_node() const {
-  if (++imported_nodes <= kMaxNodes) return;
+  if (++imported_nodes <= node_limit) return;
   throw Error({.code = ErrorCode::unsupported,
                .object = "ONNX model",
                .name = source.file,
-               .expected = fmt::format("at most {} nodes once functions and bodies are unfolded", kMaxNodes),
+               .expected = fmt::format("at most {} nodes once functions and bodies are unfolded", node_limit),
                .observed = "more"});
 }
 

@@ -26,6 +26,7 @@ struct OnnxModelContext {
   const OnnxModel& model;
   OnnxSource source;
   std::map<OnnxFunctionKey, const OnnxFunction*> functions;
+  int64_t node_limit = 100'000;
   mutable int64_t imported_nodes = 0;  // functions and bodies count as often as they are imported
 
   const OnnxFunction* find_function(const OnnxNode& node) const;
