@@ -1,8 +1,18 @@
 #include "import/onnx/model_context.h"
 
+#include <cctype>
+
 #include "ingot/error.h"
 
 namespace ingot {
+namespace {
+
+// Some exporters write "?" for every size they do not know; such sizes are not equal.
+bool is_name(std::string_view param) {
+  return std::ranges::any_of(param, [](unsigned char c) { return std::isalnum(c) || c >= 0x80; });
+}
+
+}  // namespace
 
 std::string_view normal_domain(std::string_view domain) { return domain == "ai.onnx" ? "" : domain; }
 
@@ -29,7 +39,7 @@ Type type_from_onnx(const OnnxType& type, std::string_view name, GraphBuilder& g
       for (const OnnxDim& d : *type.shape) {
         if (d.value)
           dims.push_back(*d.value);
-        else if (!d.param.empty())
+        else if (is_name(d.param))
           dims.push_back(Dim::symbol(d.param));
         else
           dims.push_back(g.fresh_dim("unknown"));
