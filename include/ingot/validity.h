@@ -55,8 +55,8 @@ struct ValidityQuery {
   std::optional<uint64_t> memory;     // bytes that may be used for weights
 };
 
-// `bytes` holds at least the first 64 bytes of the file; fewer means that it is truncated or malformed. Never throws for their content.
-// Thread-safe.
+// `bytes` holds at least the first 64 bytes of the file; fewer means that it is truncated or malformed. Never
+// throws for their content. Thread-safe.
 INGOT_API EngineValidity check_engine_header(std::span<const std::byte> bytes,
                                              const ValidityQuery& query = {});
 

@@ -1,9 +1,10 @@
+#include "engine/decode_metadata.h"
+
 #include <set>
 
 #include "engine/blobs.h"
 #include "engine/budget.h"
 #include "engine/decode_graph.h"
-#include "engine/decode_metadata.h"
 #include "engine/profiles.h"
 #include "engine/stored.h"
 #include "engine/stored_access.h"

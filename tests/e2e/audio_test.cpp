@@ -46,11 +46,13 @@ TEST(SileroTest, FindsTheSpeechWindowsOfTheRecording) {
   EXPECT_EQ(speech, 1452);
 }
 
-TEST(SileroTest, AllFilesOfThePackageAgree) {
+// All but the half-precision one: ONNX Runtime too gives 1457 windows of speech for it, 1452 for each of the
+// others.
+TEST(SileroTest, TheFilesOfThePackageAgree) {
   INGOT_SHARED_MODEL_OR_SKIP(recording, "silero_vad/test.wav");
   std::vector<std::unique_ptr<SileroStream>> streams;
-  for (const char* name : {"silero_vad", "silero_vad_16k_op15", "silero_vad_half", "silero_vad_op18_ifless",
-                           "silero_vad_openvino_16k"}) {
+  for (const char* name :
+       {"silero_vad", "silero_vad_16k_op15", "silero_vad_op18_ifless", "silero_vad_openvino_16k"}) {
     INGOT_MODEL_OR_SKIP(model, std::string("silero-vad-6.2.3/") + name + ".onnx");
     streams.push_back(std::make_unique<SileroStream>(build_and_open(model)));
   }
@@ -69,9 +71,7 @@ TEST(SileroTest, AllFilesOfThePackageAgree) {
 
   for (size_t w = 0; w < kWindows; ++w)
     for (size_t s = 0; s < streams.size(); ++s)
-      // The half-precision file stores rounded weights.
-      EXPECT_NEAR(streams[s]->step(std::span(samples).subspan(w * 512, 512)), expected[w],
-                  s == 2 ? 5e-3 : 1e-4)
+      EXPECT_NEAR(streams[s]->step(std::span(samples).subspan(w * 512, 512)), expected[w], 1e-4)
           << "file " << s << ", window " << w;
 }
 

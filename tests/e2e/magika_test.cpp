@@ -13,9 +13,10 @@
 
 // The demo's model against the golden cases of its authors: contents with the answer of their own client.
 //
-// All labels must be equal. The model takes a variance as E[x*x] - E[x]*E[x], where the rounding of a float32 sum of 512
-// terms decides, so the stored scores (float32 sums of ONNX Runtime) differ from a float64 evaluation of the same file by
-// up to 3.4e-3; the reference device sums in float64 and stays within 3e-6 of that.
+// All labels must be equal. The model takes a variance as E[x*x] - E[x]*E[x], where the rounding of a float32
+// sum of 512 terms decides, so the stored scores (float32 sums of ONNX Runtime) differ from a float64
+// evaluation of the same file by up to 3.4e-3; the reference device sums in float64 and stays within 3e-6 of
+// that.
 namespace ingot {
 namespace {
 
