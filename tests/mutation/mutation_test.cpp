@@ -25,10 +25,15 @@ using Bytes = std::vector<std::byte>;
 using Clock = std::chrono::steady_clock;
 namespace fs = std::filesystem;
 
-constexpr int kCases = 100'000;               // of each format
 constexpr size_t kLargestSeed = 4096;         // bytes
 constexpr size_t kMemory = size_t{32} << 20;  // more than any seed needs by far
 constexpr auto kTime = std::chrono::seconds(1);
+
+// Of each format; INGOT_MUTATION_CASES asks for more.
+int case_count() {
+  const char* asked = std::getenv("INGOT_MUTATION_CASES");
+  return asked == nullptr ? 200'000 : std::max(std::atoi(asked), 1);
+}
 
 class Mutator {
  public:
