@@ -159,7 +159,7 @@ std::span<T> Tensor::mutable_data() {
 }
 
 template <class T>
-Tensor Tensor::of(Shape shape, const std::vector<T>& elements) {
+Tensor Tensor::of(Shape shape, const std::vector<T>& elements) {  // NOLINT: moved; unseen in a template
   Tensor t = share(NativeDType<T>::value, std::move(shape), std::as_bytes(std::span(elements)), nullptr);
   Tensor owned = allocate(t.dtype(), t.shape());
   std::copy(t.bytes().begin(), t.bytes().end(), owned.mutable_bytes().begin());

@@ -1,9 +1,9 @@
 #include "cli/engine_run.h"
 
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "base/stopwatch.h"
 #include "cli/arguments.h"
 #include "cli/values.h"
 #include "ingot/error.h"
@@ -14,16 +14,6 @@ namespace ingot::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-class Stopwatch {
- public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 [[noreturn]] void fail_open_size(const PortInfo& port) {
   throw Error({.code = ErrorCode::invalid_argument,

@@ -13,10 +13,6 @@ namespace {
 constexpr int kBarWidth = 32;
 constexpr std::chrono::milliseconds kRedraw{50};
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 }  // namespace
 
 ProgressDisplay::Style ProgressDisplay::style_for_stderr(bool quiet) {
@@ -27,7 +23,7 @@ ProgressDisplay::Style ProgressDisplay::style_for_stderr(bool quiet) {
 ProgressDisplay::~ProgressDisplay() { clear_bar(); }
 
 void ProgressDisplay::phase_start(std::string_view phase, std::string_view, int64_t steps) {
-  open_.push_back({std::string(phase), steps, Clock::now()});
+  open_.push_back({std::string(phase), steps, {}});
   if (style_ == Style::bar) draw(open_.back(), 0);
 }
 
@@ -43,8 +39,7 @@ void ProgressDisplay::phase_finish(std::string_view phase) {
   const Phase done = std::move(open_.back());
   open_.pop_back();
   if (style_ == Style::lines)
-    fmt::print(stderr, "{:{}}{}: {}\n", "", 2 * open_.size(), phase,
-               format_seconds(seconds_since(done.start)));
+    fmt::print(stderr, "{:{}}{}: {}\n", "", 2 * open_.size(), phase, format_seconds(done.watch.seconds()));
   if (open_.empty()) clear_bar();
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/stopwatch.h"
 #include "ingot/builder.h"
 
 namespace ingot::cli {
@@ -27,7 +28,7 @@ class ProgressDisplay : public ProgressMonitor {
   struct Phase {
     std::string name;
     int64_t steps;
-    Clock::time_point start;
+    Stopwatch watch;
   };
 
   void draw(const Phase& phase, int64_t done);

@@ -75,13 +75,17 @@ SymbolSizes SymbolBinder::finish() {
   return std::move(sizes_);
 }
 
-SymbolSizes bind_symbols(const Graph& graph, std::span<const Datum> inputs) {
-  if (inputs.size() != graph.inputs().size())
+void require_input_count(const Graph& graph, size_t given) {
+  if (given != graph.inputs().size())
     throw Error({.code = ErrorCode::invalid_argument,
                  .object = "graph",
                  .name = graph.name(),
                  .expected = fmt::format("{} inputs", graph.inputs().size()),
-                 .observed = fmt::format("{}", inputs.size())});
+                 .observed = fmt::format("{}", given)});
+}
+
+SymbolSizes bind_symbols(const Graph& graph, std::span<const Datum> inputs) {
+  require_input_count(graph, inputs.size());
   SymbolBinder binder;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Port& port = graph.inputs()[i];

@@ -38,6 +38,9 @@ class SymbolBinder {
   std::vector<Derived> derived_;
 };
 
+// Throws Error(invalid_argument) unless a graph has `given` inputs.
+void require_input_count(const Graph& graph, size_t given);
+
 // All of the above for the inputs of a graph.
 SymbolSizes bind_symbols(const Graph& graph, std::span<const Datum> inputs);
 

@@ -3,6 +3,7 @@
 #include "ingot/error.h"
 #include "ir/decompose.h"
 #include "ir/op_info.h"
+#include "ir/rule_helpers.h"
 
 namespace ingot {
 namespace {
@@ -18,11 +19,7 @@ struct Counter {
   Cost subgraphs(const Node& n) const;
 };
 
-Dim product(const Dims& dims, size_t from = 0) {
-  Dim out = 1;
-  for (size_t i = from; i < dims.size(); ++i) out = out * dims[i];
-  return out;
-}
+using rules::product;
 
 // Throws where the rank is unknown; node() turns that into an incomplete cost.
 const Dims& dims_of(const Type& type) {

@@ -2,18 +2,12 @@
 
 #include "ir/attention_parts.h"
 #include "ir/builder_helpers.h"
+#include "ir/decompose_helpers.h"
 #include "ir/decompose_rules.h"
 #include "ir/small_constants.h"
 
 namespace ingot {
 namespace {
-
-Value optional(std::span<const Value> in, size_t i) { return i < in.size() ? in[i] : Value(); }
-
-// i64[n]: 0, 1 ... for a length i64[1].
-Value count_up(GraphBuilder& g, Value length) {
-  return g.range(scalar(g, DType::i64, 0), g.reshape(length, int_list(g, {})), scalar(g, DType::i64, 1));
-}
 
 Value append(GraphBuilder& g, Value past, Value now, int64_t axis) {
   return past.is_none() ? now : g.concat({past, now}, {.axis = axis});
@@ -55,7 +49,7 @@ Value real_keys(GraphBuilder& g, Value keys, Value lengths) {
 
 Value apply_mask(GraphBuilder& g, Value scores, const AttentionAttrs& a, std::span<const Value> in,
                  Value keys) {
-  Value mask = optional(in, 3), open;
+  Value mask = operand(in, 3), open;
   if (!mask.is_none()) {
     mask = extend_mask(g, mask, keys);
     if (g.dtype(mask) == DType::boolean)
@@ -63,8 +57,8 @@ Value apply_mask(GraphBuilder& g, Value scores, const AttentionAttrs& a, std::sp
     else
       scores = g.add(scores, cast_to(g, mask, g.dtype(scores)));
   }
-  if (a.causal || a.window >= 0) open = both(g, open, visible_keys(g, in[0], keys, optional(in, 4), a));
-  if (!optional(in, 6).is_none()) open = both(g, open, real_keys(g, keys, in[6]));
+  if (a.causal || a.window >= 0) open = both(g, open, visible_keys(g, in[0], keys, operand(in, 4), a));
+  if (!operand(in, 6).is_none()) open = both(g, open, real_keys(g, keys, in[6]));
   if (open.is_none()) return scores;
   return g.select(open, scores, scalar_like(g, scores, -std::numeric_limits<double>::infinity()));
 }
@@ -73,7 +67,7 @@ Value apply_mask(GraphBuilder& g, Value scores, const AttentionAttrs& a, std::sp
 
 std::vector<Value> decompose_attention(GraphBuilder& g, const Node& node, std::span<const Value> in) {
   const auto& a = node.as<AttentionAttrs>();
-  Value keys = append(g, optional(in, 4), in[1], 2), values = append(g, optional(in, 5), in[2], 2);
+  Value keys = append(g, operand(in, 4), in[1], 2), values = append(g, operand(in, 5), in[2], 2);
   Value query = widen(g, in[0]);
   Value scores =
       multiply_heads(g, g.mul(query, score_scale(g, query, a.scale)), cast_to(g, keys, g.dtype(query)), true);
@@ -152,31 +146,31 @@ std::vector<Value> decompose_linear_attention(GraphBuilder& g, const Node& node,
   std::vector<Value> scanned = {group_heads(g, scaled, key), key, value};
   ScanAttrs attrs{.input_axes = {3, 2, 2}, .output_axes = {3}};
   for (size_t i : {4, 5}) {
-    if (optional(in, i).is_none()) continue;
+    if (operand(in, i).is_none()) continue;
     scanned.push_back(cast_to(g, in[i], g.dtype(query)));
     attrs.input_axes.push_back(2);
   }
-  Value state = initial_state(g, optional(in, 3), key, value);
+  Value state = initial_state(g, operand(in, 3), key, value);
   std::vector<Type> types = {g.type(state)};
   for (size_t i = 0; i < scanned.size(); ++i) {
     Dims dims = g.dims(scanned[i]);
     dims.erase(dims.begin() + attrs.input_axes[i]);
     types.push_back(Type::tensor(g.dtype(query), std::move(dims)));
   }
-  GraphPtr body = linear_attention_step(types, !optional(in, 4).is_none(), !optional(in, 5).is_none());
+  GraphPtr body = linear_attention_step(types, !operand(in, 4).is_none(), !operand(in, 5).is_none());
   auto results = g.scan({state}, scanned, body, {}, attrs);
   Value shape = g.concat({g.shape_of(query, {.start = 0, .end = 3}), size_of(g, value, 3)});
   Value y = g.reshape(results[1], shape, {.zero_is_zero = true});
-  DType state_type = optional(in, 3).is_none() ? g.dtype(in[0]) : g.dtype(in[3]);
+  DType state_type = operand(in, 3).is_none() ? g.dtype(in[0]) : g.dtype(in[3]);
   return {cast_to(g, y, g.dtype(in[0])), cast_to(g, results[0], state_type)};
 }
 
 std::vector<Value> decompose_causal_conv(GraphBuilder& g, const Node& node, std::span<const Value> in) {
-  Value x = in[0], past = optional(in, 3);
+  Value x = in[0], past = operand(in, 3);
   Value carried = g.sub(size_of(g, in[1], 2), int_list(g, {1})), axis = int_list(g, {2});
   Value padded = past.is_none() ? g.pad(x, g.concat({carried, int_list(g, {0})}), Value(), axis)
                                 : g.concat({past, x}, {.axis = 2});
-  Value y = g.conv(padded, in[1], optional(in, 2), {.group = g.dims(in[1])[0].constant()});
+  Value y = g.conv(padded, in[1], operand(in, 2), {.group = g.dims(in[1])[0].constant()});
   if (node.as<CausalConvAttrs>().swish) {
     Value wide = widen(g, y);
     y = cast_to(g, g.mul(wide, g.sigmoid(wide)), g.dtype(x));

@@ -1,4 +1,5 @@
 #include "ir/builder_helpers.h"
+#include "ir/decompose_helpers.h"
 #include "ir/decompose_rules.h"
 #include "ir/small_constants.h"
 
@@ -43,8 +44,6 @@ Value scale_and_shift(GraphBuilder& g, Value x, Value scale, Value bias) {
   return bias.is_none() ? x : g.add(x, bias);
 }
 
-Value optional(std::span<const Value> in, size_t i) { return i < in.size() ? in[i] : Value(); }
-
 // x less its largest element along the axis, so that exp stays finite.
 Value below_zero(GraphBuilder& g, Value x, Value axis) { return g.sub(x, g.reduce_max(x, axis)); }
 
@@ -71,7 +70,7 @@ std::vector<Value> decompose_layer_norm(GraphBuilder& g, const Node& node, std::
   int64_t rank = g.rank(in[0]);
   Value axes = axes_from(g, a.axis < 0 ? a.axis + rank : a.axis, rank);
   Normalized n = normalize(g, widen(g, in[0], a.compute), axes, a.epsilon);
-  Value y = scale_and_shift(g, cast_to(g, n.value, g.dtype(in[0])), in[1], optional(in, 2));
+  Value y = scale_and_shift(g, cast_to(g, n.value, g.dtype(in[0])), in[1], operand(in, 2));
   return {y, cast_to(g, n.mean, a.compute), cast_to(g, n.inverse_deviation, a.compute)};
 }
 

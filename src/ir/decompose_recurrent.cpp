@@ -1,4 +1,5 @@
 #include "ir/builder_helpers.h"
+#include "ir/decompose_helpers.h"
 #include "ir/decompose_rules.h"
 #include "ir/recurrent.h"
 #include "ir/small_constants.h"
@@ -7,8 +8,6 @@
 // the state, so they are formed for all steps at once, before the scan.
 namespace ingot {
 namespace {
-
-Value optional(std::span<const Value> in, size_t i) { return i < in.size() ? in[i] : Value(); }
 
 struct Activation {
   std::string name;
@@ -75,17 +74,17 @@ Operands pick_direction(GraphBuilder& g, std::span<const Value> in, size_t direc
   DType dtype = g.dtype(o.x);
   o.w = pick(g, in[1], direction, dtype);
   o.r = pick(g, in[2], direction, dtype);
-  if (!optional(in, 3).is_none()) {
+  if (!operand(in, 3).is_none()) {
     auto halves = g.split(pick(g, in[3], direction, dtype), Value(), 2);
     o.input_bias = halves[0];
     o.state_bias = halves[1];
   }
-  if (!optional(in, 4).is_none()) o.lengths = cast_to(g, in[4], DType::i64);
+  if (!operand(in, 4).is_none()) o.lengths = cast_to(g, in[4], DType::i64);
   for (size_t i = 0; i < states; ++i) {
-    Value given = optional(in, 5 + i);
+    Value given = operand(in, 5 + i);
     o.states.push_back(given.is_none() ? zero_state(g, o.x, o.r) : pick(g, given, direction, dtype));
   }
-  if (!optional(in, 7).is_none()) o.peephole = pick(g, in[7], direction, dtype);
+  if (!operand(in, 7).is_none()) o.peephole = pick(g, in[7], direction, dtype);
   return o;
 }
 

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "ir/builder_helpers.h"
+#include "ir/decompose_helpers.h"
 #include "ir/decompose_rules.h"
 
 namespace ingot {
@@ -39,8 +40,7 @@ class Resizing {
   };
 
   Value real(double x) { return scalar(g_, kReal, x); }
-  Value integer(int64_t x) { return g_.constant(Tensor::of<int64_t>({}, {x})); }
-  Value entry(Value list, size_t i) { return g_.gather(list, integer(static_cast<int64_t>(i))); }
+  Value entry(Value list, size_t i) { return g_.gather(list, integer(g_, static_cast<int64_t>(i))); }
   Value size(size_t i) { return as_scalar(g_, size_of(g_, in_[0], axes_[i])); }
   bool crops() const { return a_.coordinates == ResizeCoordinates::tf_crop_and_resize; }
 
@@ -83,9 +83,9 @@ class Resizing {
 
   // x[out], in f64.
   Value coordinates(const Axis& axis) {
-    Value o = g_.cast(g_.range(integer(0), axis.out, integer(1)), {.to = kReal});
+    Value o = g_.cast(g_.range(integer(g_, 0), axis.out, integer(g_, 1)), {.to = kReal});
     Value in = cast_to(g_, axis.in, kReal), width = g_.mul(axis.scale, in), last = g_.sub(in, real(1));
-    Value half = g_.div(g_.add(o, real(0.5)), axis.scale), several = g_.less(integer(1), axis.out);
+    Value half = g_.div(g_.add(o, real(0.5)), axis.scale), several = g_.less(integer(g_, 1), axis.out);
     switch (a_.coordinates) {
       case ResizeCoordinates::half_pixel: return g_.sub(half, real(0.5));
       case ResizeCoordinates::half_pixel_symmetric: {
@@ -135,7 +135,7 @@ class Resizing {
 
   Value pick(Value x, int64_t where, const Axis& axis, Value at) {
     Value index = g_.cast(rounded(at), {.to = DType::i64});
-    index = g_.max(g_.min(index, g_.sub(axis.in, integer(1))), integer(0));
+    index = g_.max(g_.min(index, g_.sub(axis.in, integer(g_, 1))), integer(g_, 0));
     return g_.gather(x, index, {.axis = where});
   }
 
@@ -156,14 +156,14 @@ class Resizing {
   // nothing.
   Value blend(Value x, int64_t where, const Axis& axis, Value at) {
     Value stretch = a_.antialias ? g_.min(axis.scale, real(1)) : real(1);
-    Value margin = integer(0);
+    Value margin = integer(g_, 0);
     if (!a_.exclude_outside) {
       Value reach = g_.div(real(a_.mode == ResizeMode::linear ? 1 : 2), stretch);
-      margin = g_.add(g_.cast(g_.ceil(reach), {.to = DType::i64}), integer(1));
+      margin = g_.add(g_.cast(g_.ceil(reach), {.to = DType::i64}), integer(g_, 1));
       Value pads = g_.reshape(margin, int_list(g_, {1}));
       x = g_.pad(x, g_.concat({pads, pads}, {.axis = 0}), {}, int_list(g_, {where}), {.mode = PadMode::edge});
     }
-    Value j = g_.range(g_.neg(margin), g_.add(axis.in, margin), integer(1));
+    Value j = g_.range(g_.neg(margin), g_.add(axis.in, margin), integer(g_, 1));
     Value distance = g_.sub(g_.cast(j, {.to = kReal}), g_.unsqueeze(at, int_list(g_, {1})));
     Value weights = kernel(g_.mul(distance, stretch));
     if (a_.antialias || a_.exclude_outside)

@@ -1,12 +1,12 @@
 #include <limits>
 
 #include "ir/builder_helpers.h"
+#include "ir/decompose_helpers.h"
 #include "ir/decompose_rules.h"
 
 namespace ingot {
 namespace {
 
-Value integer(GraphBuilder& g, int64_t x) { return g.constant(Tensor::of<int64_t>({}, {x})); }
 Value last_axis(GraphBuilder& g, Value x) { return g.unsqueeze(x, int_list(g, {-1})); }
 
 // Samples of an image at grid points: for each point a few pixels, gathered from the flattened image and

@@ -2,6 +2,7 @@
 
 #include "ingot/error.h"
 #include "ir/builder_helpers.h"
+#include "ir/decompose_helpers.h"
 #include "ir/decompose_rules.h"
 
 namespace ingot {
@@ -9,10 +10,7 @@ namespace {
 
 constexpr DType kReal = DType::f64;  // of tables; they are rounded once, when they meet the data
 
-Value integer(GraphBuilder& g, int64_t value) { return g.constant(Tensor::of<int64_t>({}, {value})); }
 Value real(GraphBuilder& g, double value) { return scalar(g, kReal, value); }
-
-Value count_up(GraphBuilder& g, Value end) { return g.range(integer(g, 0), end, integer(g, 1)); }
 
 // A vector as a column of a table.
 Value column(GraphBuilder& g, Value vector) { return g.unsqueeze(vector, int_list(g, {1})); }

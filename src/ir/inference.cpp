@@ -3,6 +3,7 @@
 #include <set>
 
 #include "ingot/error.h"
+#include "ir/shape_values.h"
 
 namespace ingot {
 
@@ -29,16 +30,7 @@ std::optional<std::vector<Dim>> Inference::values(size_t i) const {
   return operands_[i].values();
 }
 
-std::optional<std::vector<int64_t>> Inference::constants(size_t i) const {
-  auto known = values(i);
-  if (!known) return std::nullopt;
-  std::vector<int64_t> out;
-  for (const Dim& d : *known) {
-    if (!d.is_constant()) return std::nullopt;
-    out.push_back(d.constant());
-  }
-  return out;
-}
+std::optional<std::vector<int64_t>> Inference::constants(size_t i) const { return numbers(values(i)); }
 
 std::optional<int64_t> Inference::value_count(size_t i) const {
   if (!has(i) || !is_ranked(i)) return std::nullopt;

@@ -1,16 +1,11 @@
 #include "ir/inline_graph.h"
 
-#include "ingot/error.h"
+#include "ir/bind_symbols.h"
 
 namespace ingot {
 
 std::vector<Value> inline_graph(GraphBuilder& g, const Graph& graph, std::span<const Value> inputs) {
-  if (inputs.size() != graph.inputs().size())
-    throw Error({.code = ErrorCode::invalid_argument,
-                 .object = "graph",
-                 .name = graph.name(),
-                 .expected = fmt::format("{} inputs", graph.inputs().size()),
-                 .observed = fmt::format("{}", inputs.size())});
+  require_input_count(graph, inputs.size());
   std::vector<std::vector<Value>> results(graph.nodes().size());
   for (size_t i = 0; i < inputs.size(); ++i)
     results[static_cast<size_t>(graph.inputs()[i].value.node)] = {inputs[i]};

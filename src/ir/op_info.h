@@ -12,7 +12,7 @@ namespace ingot {
 using TypeSet = uint64_t;
 constexpr TypeSet bit(DType t) { return TypeSet{1} << static_cast<int>(t); }
 
-namespace types {
+namespace types {  // NOLINTBEGIN(readability-identifier-naming): the words of ops.def
 constexpr TypeSet Floating = bit(DType::f64) | bit(DType::f32) | bit(DType::f16) | bit(DType::bf16) |
                              bit(DType::f8e4m3fn) | bit(DType::f8e5m2) | bit(DType::f8e4m3fnuz) |
                              bit(DType::f8e5m2fnuz) | bit(DType::f8e8m0) | bit(DType::f4e2m1);
@@ -32,7 +32,7 @@ constexpr TypeSet Quantized = bit(DType::i16) | bit(DType::u16) | Byte | bit(DTy
                               bit(DType::f8e4m3fnuz) | bit(DType::f8e5m2fnuz) | bit(DType::f4e2m1);
 constexpr TypeSet Index = bit(DType::i64) | bit(DType::i32);
 constexpr TypeSet NotText = Numeric | Boolean;
-constexpr TypeSet Any = Numeric | Boolean | Text;
+constexpr TypeSet Any = Numeric | Boolean | Text;  // NOLINTEND(readability-identifier-naming)
 }  // namespace types
 
 enum Trait : uint32_t {

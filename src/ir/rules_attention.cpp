@@ -1,13 +1,9 @@
+#include "ir/rule_helpers.h"
 #include "ir/rules.h"
 
 // Attention and what surrounds it. Heads are an axis of their own: [batch, heads, tokens, size].
 namespace ingot::rules {
 namespace {
-
-void require_rank(const Inference& c, size_t operand, int64_t rank) {
-  if (c.has(operand) && c.is_ranked(operand) && c.rank(operand) != rank)
-    c.fail(static_cast<int>(operand), fmt::format("rank {}", rank), to_string(c.dims(operand)));
-}
 
 void require_equal(const Inference& c, size_t operand, size_t axis, const Dim& expected) {
   const Dim& d = c.dims(operand)[axis];

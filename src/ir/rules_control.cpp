@@ -1,4 +1,5 @@
 #include "ir/common_type.h"
+#include "ir/rule_helpers.h"
 #include "ir/rules.h"
 
 namespace ingot::rules {
@@ -82,13 +83,6 @@ class Outside {
   std::map<std::string, Dim, std::less<>> known_;
 };
 
-void require_scalar_condition(const Inference& c, size_t i) {
-  if (!c.has(i) || !c.is_ranked(i)) return;
-  for (const Dim& d : c.dims(i))
-    if (d.is_constant() && d.constant() != 1)
-      c.fail(static_cast<int>(i), "one element", to_string(c.type(i)));
-}
-
 // The type of a state with the sizes that no run changes; the others are numbers, which name nothing.
 Type unchanged(Type before, const Type& merged) {
   if (!before.is_ranked() || !merged.is_ranked()) return Type::unranked(before.element_dtype());
@@ -156,7 +150,7 @@ Type slice_type(const Inference& c, size_t i, int64_t axis, std::optional<Dim>& 
 }  // namespace
 
 void if_type(Inference& c) {
-  require_scalar_condition(c, 0);
+  require_one_element(c, 0);
   std::vector<Type> merged;
   for (size_t branch = 0; branch < 2; ++branch) {
     const Graph& g = body(c, branch, 2);
@@ -184,7 +178,7 @@ void loop_type(Inference& c) {
   if (count < 0 || count > static_cast<int64_t>(std::max<size_t>(c.operand_count(), 2)) - 2)
     c.fail(-1, "as many operands as states", fmt::format("{} states", count));
   auto states = static_cast<size_t>(count);
-  require_scalar_condition(c, 1);
+  require_one_element(c, 1);
   require_inputs(c, g, std::max<size_t>(c.operand_count(), 2));
   require_outputs(c, g, c.output_count() + 1);
   if (c.output_count() < states)

@@ -1,3 +1,4 @@
+#include "ir/rule_helpers.h"
 #include "ir/rules.h"
 
 namespace ingot::rules {
@@ -6,11 +7,6 @@ namespace {
 Dims part(const Dims& dims, int64_t from, int64_t to) { return {dims.begin() + from, dims.begin() + to}; }
 
 void append(Dims& dims, const Dims& more) { dims.insert(dims.end(), more.begin(), more.end()); }
-
-void require_rank(const Inference& c, int operand, int64_t rank) {
-  if (c.rank(static_cast<size_t>(operand)) != rank)
-    c.fail(operand, fmt::format("rank {}", rank), to_string(c.dims(static_cast<size_t>(operand))));
-}
 
 // How many leading axes of x one index of the last axis of `indices` names; empty where not known.
 std::optional<int64_t> index_length(const Inference& c, int64_t batch_axes) {
@@ -60,8 +56,8 @@ void scatter_elements_type(Inference& c) {
   c.require_same_dtype(0, 2);
   if (c.is_ranked(0)) {
     c.axis(a.axis, c.rank(0));
-    if (c.is_ranked(1)) require_rank(c, 1, c.rank(0));
-    if (c.is_ranked(2)) require_rank(c, 2, c.rank(0));
+    require_rank(c, 1, c.rank(0));
+    require_rank(c, 2, c.rank(0));
   }
   c.set(0, c.type(0));
 }
@@ -70,7 +66,7 @@ void scatter_nd_type(Inference& c) {
   c.require_same_dtype(0, 2);
   if (c.is_ranked(0) && c.is_ranked(1)) {
     auto length = index_length(c, 0);
-    if (length && c.is_ranked(2)) require_rank(c, 2, c.rank(1) - 1 + c.rank(0) - *length);
+    if (length) require_rank(c, 2, c.rank(1) - 1 + c.rank(0) - *length);
   }
   c.set(0, c.type(0));
 }

@@ -1,22 +1,14 @@
-#include <numeric>
-
+#include "ir/rule_helpers.h"
 #include "ir/rules.h"
+#include "ir/shape_values.h"
 
 namespace ingot::rules {
-namespace {
-
-Dim product(const Dims& dims) {
-  return std::accumulate(dims.begin(), dims.end(), Dim(1), [](const Dim& a, const Dim& b) { return a * b; });
-}
-
-}  // namespace
 
 void shape_of_type(Inference& c) {
   if (!c.is_ranked(0)) return c.set(0, DType::i64, {c.fresh("rank")});
   const auto& a = c.attrs<ShapeOfAttrs>();
-  int64_t rank = c.rank(0);
-  auto clamp = [&](int64_t i) { return std::clamp(i < 0 ? i + rank : i, int64_t{0}, rank); };
-  c.set(0, DType::i64, {std::max<int64_t>(clamp(a.end) - clamp(a.start), 0)});
+  auto [start, end] = axis_range(a, c.rank(0));
+  c.set(0, DType::i64, {end - start});
 }
 
 // One size may be -1: it takes what is left. A size of 0 repeats the operand's, unless zero_is_zero.

@@ -1,4 +1,5 @@
 #include "ir/common_type.h"
+#include "ir/rule_helpers.h"
 #include "ir/rules.h"
 
 namespace ingot::rules {
@@ -28,13 +29,6 @@ const Type& element_type(const Inference& c) {
   return element;
 }
 
-void require_scalar(const Inference& c, size_t i) {
-  if (!c.has(i) || !c.is_ranked(i)) return;
-  for (const Dim& d : c.dims(i))
-    if (d.is_constant() && d.constant() != 1)
-      c.fail(static_cast<int>(i), "one element", to_string(c.type(i)));
-}
-
 }  // namespace
 
 void sequence_construct_type(Inference& c) {
@@ -50,17 +44,17 @@ void sequence_empty_type(Inference& c) {
 }
 
 void sequence_at_type(Inference& c) {
-  require_scalar(c, 1);
+  require_one_element(c, 1);
   c.set(0, of_one_element(c, element_type(c)));
 }
 
 void sequence_insert_type(Inference& c) {
-  require_scalar(c, 2);
+  require_one_element(c, 2);
   c.set(0, Type::sequence(common_element(c, 1, element_type(c), c.type(1))));
 }
 
 void sequence_erase_type(Inference& c) {
-  require_scalar(c, 1);
+  require_one_element(c, 1);
   c.set(0, c.type(0));
 }
 

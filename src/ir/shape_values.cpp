@@ -16,8 +16,7 @@ Known shape_of(const Node& node, const Type& operand) {
   if (!operand.is_ranked()) return std::nullopt;
   const auto& a = node.as<ShapeOfAttrs>();
   auto rank = static_cast<int64_t>(operand.dims->size());
-  auto clamp = [&](int64_t i) { return std::clamp(i < 0 ? i + rank : i, int64_t{0}, rank); };
-  int64_t start = clamp(a.start), end = std::max(clamp(a.end), start);
+  auto [start, end] = axis_range(a, rank);
   return Values(operand.dims->begin() + start, operand.dims->begin() + end);
 }
 
@@ -149,6 +148,22 @@ Known shape_values(const Node& node, const std::vector<Type>& types, const std::
     if (e.code() == ErrorCode::invalid_argument || e.code() == ErrorCode::out_of_memory) return std::nullopt;
     throw;
   }
+}
+
+std::optional<std::vector<int64_t>> numbers(const std::optional<std::vector<Dim>>& values) {
+  if (!values) return std::nullopt;
+  std::vector<int64_t> out;
+  for (const Dim& d : *values) {
+    if (!d.is_constant()) return std::nullopt;
+    out.push_back(d.constant());
+  }
+  return out;
+}
+
+std::pair<int64_t, int64_t> axis_range(const ShapeOfAttrs& attrs, int64_t rank) {
+  auto clamp = [&](int64_t i) { return std::clamp(i < 0 ? i + rank : i, int64_t{0}, rank); };
+  int64_t first = clamp(attrs.start);
+  return {first, std::max(clamp(attrs.end), first)};
 }
 
 }  // namespace ingot

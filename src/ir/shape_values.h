@@ -17,4 +17,10 @@ std::optional<std::vector<Dim>> shape_values(const Node& node, const std::vector
 // The content of a small integer constant.
 std::optional<std::vector<Dim>> constant_values(const Tensor& tensor);
 
+// Sizes or values as numbers; empty where they are not known or one of them is no constant.
+std::optional<std::vector<int64_t>> numbers(const std::optional<std::vector<Dim>>& values);
+
+// Which axes [first, second) of an operand of this rank a shape_of gives, clamped to those there are.
+std::pair<int64_t, int64_t> axis_range(const ShapeOfAttrs& attrs, int64_t rank);
+
 }  // namespace ingot

@@ -8,13 +8,7 @@ using Known = std::optional<Values>;
 
 // The values of operand i if all are plain numbers.
 std::optional<std::vector<int64_t>> numbers(const std::vector<Known>& in, size_t i) {
-  if (i >= in.size() || !in[i]) return std::nullopt;
-  std::vector<int64_t> out;
-  for (const Dim& d : *in[i]) {
-    if (!d.is_constant()) return std::nullopt;
-    out.push_back(d.constant());
-  }
-  return out;
+  return i < in.size() ? ingot::numbers(in[i]) : std::nullopt;
 }
 
 std::optional<int64_t> size_of_vector(const Type& type) {

@@ -16,7 +16,7 @@ struct Place {
 };
 using Places = std::map<std::string, Place, std::less<>>;
 
-std::string key_of(Dim d) { return std::string(*d.symbol_name()); }
+std::string key_of(const Dim& d) { return std::string(*d.symbol_name()); }
 
 void remember_sizes(const GraphBuilder& g, Value v, Places& places) {
   if (!g.is_ranked(v)) return;

@@ -1,8 +1,8 @@
 #include "runtime/context_state.h"
 
-#include <chrono>
 #include <new>
 
+#include "base/stopwatch.h"
 #include "ingot/error.h"
 #include "runtime/engine_state.h"
 #include "runtime/ports.h"
@@ -176,10 +176,7 @@ void Context::State::end(double seconds, bool completed) {
 }
 
 void Context::State::perform(std::span<const Datum> data, OutputSink& sink, std::vector<Shape>* shapes) {
-  const auto start = std::chrono::steady_clock::now();
-  auto elapsed = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  };
+  const Stopwatch watch;
   try {
     shared().program->run(data, sink);
   } catch (...) {
@@ -187,12 +184,12 @@ void Context::State::perform(std::span<const Datum> data, OutputSink& sink, std:
     parts.object = fmt::format("context '{}': {}", name, parts.object);
     Error named(std::move(parts));
     std::lock_guard lock(mutex);
-    end(elapsed(), false);
+    end(watch.seconds(), false);
     throw named;
   }
   ++engine->state_->inferences;
   std::lock_guard lock(mutex);
-  end(elapsed(), true);
+  end(watch.seconds(), true);
   if (!shapes) return;
   result_shapes = std::move(*shapes);
   has_result = true;

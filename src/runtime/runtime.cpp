@@ -6,11 +6,11 @@
 
 #include <array>
 #include <cerrno>
-#include <chrono>
 
 #include "base/file_descriptor.h"
 #include "base/mapped_file.h"
 #include "base/os_error.h"
+#include "base/stopwatch.h"
 #include "engine/engine_file.h"
 #include "engine/header.h"
 #include "ingot/error.h"
@@ -23,12 +23,6 @@ namespace ingot {
 namespace {
 
 constexpr std::string_view kObject = "engine file";
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 std::string describe_missing(const std::vector<MissingWeights>& missing) {
   uint64_t bytes = 0;
@@ -83,7 +77,7 @@ struct Runtime::State {
 std::unique_ptr<Engine::State> Runtime::State::load(std::span<const std::byte> bytes,
                                                     std::shared_ptr<const void> owner,
                                                     const std::string& name) const {
-  const Clock::time_point start = Clock::now();
+  const Stopwatch watch;
   // `owner` stays until the end: the content of an engine without large weights does not keep it.
   EngineContent content = read_engine(bytes, owner, name);
   auto engine = std::make_unique<Engine::State>();
@@ -102,15 +96,15 @@ std::unique_ptr<Engine::State> Runtime::State::load(std::span<const std::byte> b
   } else {
     compile(*engine, std::make_shared<const Graph>(std::move(content.graph)));
   }
-  engine->fixed.open_seconds = seconds_since(start);
+  engine->fixed.open_seconds = watch.seconds();
   log_open(*engine, content.targets);
   return engine;
 }
 
 void Runtime::State::compile(Engine::State& engine, std::shared_ptr<const Graph> graph) const {
-  const Clock::time_point start = Clock::now();
+  const Stopwatch watch;
   engine.program = device.compile(std::move(graph), {config.threads, config.diagnostics});
-  engine.fixed.compile_seconds = seconds_since(start);
+  engine.fixed.compile_seconds = watch.seconds();
 }
 
 void Runtime::State::log_open(const Engine::State& engine, const std::vector<std::string>& targets) const {

@@ -5,6 +5,7 @@
 #include "base/mapped_file.h"
 #include "import/onnx/model_context.h"
 #include "ingot/error.h"
+#include "ir/shape_values.h"
 #include "tensor_io/npy.h"
 #include "tensor_io/zip_reader.h"
 
@@ -48,13 +49,7 @@ Tensor read_from_npz(const std::string& path, const WantedDatum& wanted) {
 }
 
 std::optional<Shape> constant_shape(const Type& type) {
-  if (!type.is_ranked()) return std::nullopt;
-  Shape shape;
-  for (const Dim& d : *type.dims) {
-    if (!d.is_constant()) return std::nullopt;
-    shape.push_back(d.constant());
-  }
-  return shape;
+  return type.is_ranked() ? numbers(type.dims) : std::nullopt;
 }
 
 Tensor read_raw(const std::string& path, const WantedDatum& wanted) {

@@ -1,6 +1,7 @@
 #include "device/reference/elements.h"
 #include "device/reference/kernel.h"
 #include "device/reference/walk.h"
+#include "ir/shape_values.h"
 
 namespace ingot::reference {
 namespace {
@@ -8,10 +9,8 @@ namespace {
 void shape_of(KernelContext& c) {
   const auto& a = c.attrs<ShapeOfAttrs>();
   const Shape& shape = c.in(0).shape();
-  auto rank = static_cast<int64_t>(shape.size());
-  int64_t start = std::clamp(a.start < 0 ? a.start + rank : a.start, int64_t{0}, rank);
-  auto out = c.out(0).mutable_data<int64_t>();
-  std::copy_n(shape.begin() + start, out.size(), out.begin());
+  auto [start, end] = axis_range(a, static_cast<int64_t>(shape.size()));
+  std::copy(shape.begin() + start, shape.begin() + end, c.out(0).mutable_data<int64_t>().begin());
 }
 
 void reshape(KernelContext& c) {

@@ -88,23 +88,6 @@ Values prelu(OnnxNodeContext& c) {
   return {g.prelu(x, slope)};
 }
 
-// 1 at the first largest element along one axis, 0 elsewhere. Up to opset 12 all axes from `axis` on count as
-// one.
-Values hardmax(OnnxNodeContext& c) {
-  GraphBuilder& g = c.g();
-  bool old = c.opset() < 13;
-  Value x = old ? as_matrix(g, c.in(0), c.int_attr("axis", 1)) : c.in(0);
-  int64_t axis = old ? 1 : c.int_attr("axis", -1), rank = g.rank(x);
-  if (axis < 0) axis += rank;
-  Value size = as_scalar(g, size_of(g, x, axis));
-  Value places = g.range(scalar(g, DType::i64, 0), size, scalar(g, DType::i64, 1));
-  std::vector<int64_t> shape(static_cast<size_t>(std::max<int64_t>(rank - axis, 1)), 1);
-  shape[0] = -1;
-  Value best = g.arg_max(x, {.axis = axis});
-  Value y = g.cast(g.equal(best, g.reshape(places, int_list(g, shape))), {.to = g.dtype(x)});
-  return {old ? g.reshape(y, g.shape_of(c.in(0)), {.zero_is_zero = true}) : y};
-}
-
 }  // namespace
 
 void add_onnx_activations(OnnxOpTable& t) {
@@ -118,7 +101,6 @@ void add_onnx_activations(OnnxOpTable& t) {
   t[{"", "Swish"}] = {.import = with_alpha<SwishAttrs>, .first_opset = 24};
   t[{"", "Celu"}] = {.import = celu, .first_opset = 12};
   t[{"", "Gelu"}] = {.import = gelu, .first_opset = 20};
-  t[{"", "Hardmax"}] = {.import = hardmax};
   t[{"", "HardSigmoid"}] = {.import = hard_sigmoid};
   t[{"", "PRelu"}] = {.import = prelu};
   t[{"", "Selu"}] = {.import = selu};

@@ -101,13 +101,6 @@ Type slice_type(const OnnxNodeContext& c, Type type, int64_t axis) {
   return type;
 }
 
-// States and scan inputs of a Scan, and the graph builder call that all its versions end in.
-struct ScanParts {
-  std::vector<Value> states;
-  std::vector<Value> inputs;
-  ScanAttrs attrs;
-};
-
 GraphPtr scan_body(OnnxNodeContext& c, const OnnxGraph& graph, StateTypes& states,
                    const std::vector<Type>& slices, const std::vector<std::string>& captured) {
   return stable_body(states, 0, [&](const std::vector<Type>& types) {

@@ -3,6 +3,7 @@
 #include "import/onnx/graph_importer.h"
 #include "ingot/error.h"
 #include "ir/builder_helpers.h"
+#include "ir/shape_values.h"
 
 namespace ingot {
 
@@ -32,14 +33,7 @@ Tensor OnnxNodeContext::constant(size_t i, std::string_view what) const {
 
 std::optional<std::vector<int64_t>> OnnxNodeContext::known_ints(size_t i) const {
   if (!has(i)) return std::nullopt;
-  auto known = g().known_values(in(i));
-  if (!known) return std::nullopt;
-  std::vector<int64_t> out;
-  for (const Dim& d : *known) {
-    if (!d.is_constant()) return std::nullopt;
-    out.push_back(d.constant());
-  }
-  return out;
+  return numbers(g().known_values(in(i)));
 }
 
 Value OnnxNodeContext::ints_of(size_t i, std::string_view attribute, bool is_attribute) const {

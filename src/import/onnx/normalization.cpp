@@ -15,11 +15,7 @@ Value over_rows(OnnxNodeContext& c, F apply) {
   Value x = c.in(0);
   if (c.opset() >= 13) return apply(x, c.int_attr("axis", -1));
   GraphBuilder& g = c.g();
-  int64_t axis = c.int_attr("axis", 1);
-  Value before = g.shape_of(x, {.start = 0, .end = axis}), after = g.shape_of(x, {.start = axis});
-  Value first = int_list(g, {0});
-  Value rows = g.reshape(x, g.concat({g.reduce_prod(before, first), g.reduce_prod(after, first)}),
-                         {.zero_is_zero = true});
+  Value rows = as_matrix(g, x, c.int_attr("axis", 1));
   return g.reshape(apply(rows, -1), g.shape_of(x), {.zero_is_zero = true});
 }
 

@@ -84,12 +84,6 @@ Values clip(OnnxNodeContext& c) {
 
 Values where(OnnxNodeContext& c) { return {c.g().select(c.in(0), c.in(1), c.in(2))}; }
 
-Values binarizer(OnnxNodeContext& c) {
-  GraphBuilder& g = c.g();
-  Value above = g.less(scalar_like(g, c.in(0), c.float_attr("threshold", 0)), c.in(0));
-  return {g.cast(above, {.to = c.dtype(0)})};
-}
-
 }  // namespace
 
 void add_onnx_pointwise(OnnxOpTable& t) {
@@ -144,7 +138,6 @@ void add_onnx_pointwise(OnnxOpTable& t) {
   t[{"", "Mean"}] = {.import = mean};
   t[{"", "Mod"}] = {.import = mod, .first_opset = 10};
   t[{"", "Where"}] = {.import = where, .first_opset = 9};
-  t[{"ai.onnx.ml", "Binarizer"}] = {.import = binarizer};
 }
 
 }  // namespace ingot
