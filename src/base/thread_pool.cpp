@@ -1,12 +1,12 @@
 #include "base/thread_pool.h"
 
 #include <pthread.h>
-#include <signal.h>
 
 #include <atomic>
 #include <exception>
 #include <system_error>
 
+#include "base/blocked_signals.h"
 #include "base/cpu_count.h"
 #include "ingot/error.h"
 
@@ -43,19 +43,15 @@ ThreadPool::ThreadPool(int threads) { start((threads > 0 ? threads : available_c
 
 ThreadPool::~ThreadPool() { stop(); }
 
-// Signals stay with the application's own threads: a handler that runs on one of ours would surprise it.
 void ThreadPool::start(int workers) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   std::string failure;
   try {
+    BlockedSignals blocked;
     workers_.reserve(static_cast<size_t>(workers));
     for (int i = 0; i < workers; ++i) workers_.emplace_back([this] { work(); });
   } catch (const std::system_error& e) {
     failure = fmt::format("the system refused number {} (error {})", workers_.size() + 1, e.code().value());
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (failure.empty()) return;
   stop();
   throw Error({.code = ErrorCode::device,

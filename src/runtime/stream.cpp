@@ -1,25 +1,21 @@
 #include <pthread.h>
-#include <signal.h>
 
 #include <system_error>
 
+#include "base/blocked_signals.h"
 #include "runtime/stream_state.h"
 
 namespace ingot {
 
-// Signals stay with the application's own threads.
 Stream::State::State() {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   std::string failure;
   try {
+    BlockedSignals blocked;
     worker_ = std::thread([this] { work(); });
     worker_id_ = worker_.get_id();
   } catch (const std::system_error& e) {
     failure = fmt::format("the system refused it (error {})", e.code().value());
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (!failure.empty())
     throw Error({.code = ErrorCode::device,
                  .object = "stream",
