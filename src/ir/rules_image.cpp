@@ -2,6 +2,7 @@
 
 #include "ir/resize_geometry.h"
 #include "ir/rules.h"
+#include "ir/shape_values.h"
 
 namespace ingot::rules {
 namespace {
@@ -53,11 +54,9 @@ void resize_type(Inference& c) {
   for (double s : a.scales)
     if (!(s > 0) || s > 1e6) c.fail(-1, "scales in (0, 1e6]", fmt::format("{}", s));
   auto known = sizes ? c.constants(3) : std::nullopt;
-  if (known && a.policy != ResizePolicy::stretch &&
-      std::ranges::all_of(dims, [](const Dim& d) { return d.is_constant(); })) {
-    Shape in;
-    for (const Dim& d : dims) in.push_back(d.constant());
-    for (const ResizeAxis& axis : resize_axes(a, in, std::vector<double>(2 * axes.size()), {}, *known))
+  auto in = known && a.policy != ResizePolicy::stretch ? numbers(dims) : std::nullopt;
+  if (in) {
+    for (const ResizeAxis& axis : resize_axes(a, *in, std::vector<double>(2 * axes.size()), {}, *known))
       dims[static_cast<size_t>(axis.axis)] = axis.out;
   } else {
     for (size_t i = 0; i < axes.size(); ++i) {

@@ -3,6 +3,7 @@
 
 #include "base/bytes.h"
 #include "import/onnx/wire_bytes.h"
+#include "support/hex.h"
 #include "support/temp_folder.h"
 #include "support/thrown_by.h"
 #include "tensor_io/npy.h"
@@ -11,19 +12,6 @@
 
 namespace ingot {
 namespace {
-
-std::string from_hex(std::string_view hex) {
-  std::string out;
-  for (size_t i = 0; i + 1 < hex.size(); i += 2)
-    out += static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16));
-  return out;
-}
-
-std::string hex_of(std::string_view bytes) {
-  std::string out;
-  for (char c : bytes) out += fmt::format("{:02x}", static_cast<unsigned char>(c));
-  return out;
-}
 
 std::string elements_text(const Tensor& t) {
   if (!t.is_string()) return hex_of({reinterpret_cast<const char*>(t.bytes().data()), t.bytes().size()});

@@ -106,7 +106,8 @@ std::vector<Group> group_slices(const Tensor& x, const AxisView& view) {
   return groups;
 }
 
-Tensor take_slices(const Tensor& x, const AxisView& view, const std::vector<Group>& groups, Shape shape) {
+Tensor take_slices(const Tensor& x, const AxisView& view, const std::vector<Group>& groups,
+                   const Shape& shape) {
   Tensor result =
       x.is_string()
           ? Tensor::of_strings(shape, std::vector<std::string>(static_cast<size_t>(element_count(shape))))

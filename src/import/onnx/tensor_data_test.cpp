@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "import/onnx/wire_bytes.h"
+#include "support/hex.h"
 #include "support/thrown_by.h"
 
 namespace ingot {
@@ -12,20 +13,7 @@ namespace {
 
 using namespace wire_bytes;
 
-std::string from_hex(std::string_view hex) {
-  std::string out;
-  for (size_t i = 0; i + 1 < hex.size(); i += 2)
-    out += static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16));
-  return out;
-}
-
-std::string hex_of(std::string_view bytes) {
-  std::string out;
-  for (char c : bytes) out += fmt::format("{:02x}", static_cast<unsigned char>(c));
-  return out;
-}
-
-std::string hex_of(const OnnxTensorData& data) {
+std::string elements_text(const OnnxTensorData& data) {
   if (data.dtype != DType::string)
     return hex_of({reinterpret_cast<const char*>(data.bytes.data()), data.bytes.size()});
   std::vector<std::string> items;
@@ -64,7 +52,7 @@ TEST(TensorData, AgreesWithNumPyForEveryTypeAndField) {
     const OnnxTensorData data = decode_tensor(tensor, {.file = "t.pb", .owner = {}, .external = nullptr});
     EXPECT_EQ(to_string(data.dtype), type);
     EXPECT_EQ(dims_text(data.dims), dims);
-    EXPECT_EQ(hex_of(data), elements == "-" ? "" : elements);
+    EXPECT_EQ(elements_text(data), elements == "-" ? "" : elements);
     EXPECT_EQ(to_string(tensor.field), elements == "-" ? "no field" : field);
   }
   EXPECT_GE(count, 90);
@@ -83,19 +71,20 @@ TEST(TensorData, DoesNotCopyWhatIsAlreadyInElementForm) {
 }
 
 TEST(TensorData, JoinsUnpackedValues) {
-  EXPECT_EQ(hex_of(decode(typed(1, number(1, 2) + fixed32(4, 1.0f) + fixed32(4, 2.0f)))), "0000803f00000040");
-  EXPECT_EQ(hex_of(decode(typed(3, number(1, 3) + number(5, -1) + block(5, varint(2) + varint(3))))),
+  EXPECT_EQ(elements_text(decode(typed(1, number(1, 2) + fixed32(4, 1.0f) + fixed32(4, 2.0f)))),
+            "0000803f00000040");
+  EXPECT_EQ(elements_text(decode(typed(3, number(1, 3) + number(5, -1) + block(5, varint(2) + varint(3))))),
             "ff0203");
 }
 
 TEST(TensorData, AcceptsBitPatternsWrittenWithASign) {
-  EXPECT_EQ(hex_of(decode(typed(10, number(1, 1) + number(5, -32768)))), "0080");
-  EXPECT_EQ(hex_of(decode(typed(22, number(1, 2) + number(5, -128)))), "80");
+  EXPECT_EQ(elements_text(decode(typed(10, number(1, 1) + number(5, -32768)))), "0080");
+  EXPECT_EQ(elements_text(decode(typed(22, number(1, 2) + number(5, -128)))), "80");
 }
 
 TEST(TensorData, ClearsPaddingBitsInACopy) {
   const std::string bytes = typed(21, number(1, 3) + block(9, "\x21\xf3"));
-  EXPECT_EQ(hex_of(decode(bytes)), "2103");
+  EXPECT_EQ(elements_text(decode(bytes)), "2103");
   EXPECT_NE(bytes.find("\x21\xf3"), std::string::npos);
 }
 
