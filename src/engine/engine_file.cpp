@@ -1,6 +1,7 @@
 #include "engine/engine_file.h"
 
 #include "base/checked.h"
+#include "base/guarded.h"
 #include "base/thread_pool.h"
 #include "engine/byte_sink.h"
 #include "engine/decode_metadata.h"
@@ -128,12 +129,14 @@ EngineHeader make_header(const EngineContent& content, const BlobTable& blobs, u
 
 EngineContent read_engine(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
                           std::string_view name) {
-  if (reinterpret_cast<uintptr_t>(bytes.data()) % kBlobAlignment != 0) {
-    auto copy = std::make_shared<Tensor>(Tensor::allocate(DType::u8, {static_cast<int64_t>(bytes.size())}));
-    std::ranges::copy(bytes, copy->mutable_bytes().begin());
-    return decode(sections_of(copy->bytes(), copy, name), name);
-  }
-  return decode(sections_of(bytes, std::move(owner), name), name);
+  return guarded("engine file", name, [&] {
+    if (reinterpret_cast<uintptr_t>(bytes.data()) % kBlobAlignment != 0) {
+      auto copy = std::make_shared<Tensor>(Tensor::allocate(DType::u8, {static_cast<int64_t>(bytes.size())}));
+      std::ranges::copy(bytes, copy->mutable_bytes().begin());
+      return decode(sections_of(copy->bytes(), copy, name), name);
+    }
+    return decode(sections_of(bytes, std::move(owner), name), name);
+  });
 }
 
 void verify_engine(std::span<const std::byte> bytes, std::string_view name) {

@@ -24,7 +24,9 @@ template <class F>
 Known elementwise(const Known& a, const Known& b, F f) {
   if (!a || !b || (a->size() != b->size() && a->size() != 1 && b->size() != 1)) return std::nullopt;
   Values out;
-  for (size_t i = 0; i < std::max(a->size(), b->size()); ++i) {
+  // One value meets any number of others, none included.
+  const size_t count = a->size() == 1 ? b->size() : a->size();
+  for (size_t i = 0; i < count; ++i) {
     auto r = f((*a)[a->size() == 1 ? 0 : i], (*b)[b->size() == 1 ? 0 : i]);
     if (!r) return std::nullopt;
     out.push_back(*r);
@@ -63,7 +65,9 @@ Known negated(const Known& in) {
 
 Known select(const Known& condition, const Known& a, const Known& b) {
   if (!condition || !a || !b) return std::nullopt;
-  size_t n = std::max({condition->size(), a->size(), b->size()});
+  size_t n = 1;
+  for (const Known* v : {&condition, &a, &b})
+    if ((*v)->size() != 1) n = (*v)->size();
   auto at = [n](const Values& v, size_t i) { return v.size() == n ? v[i] : v[0]; };
   for (const Known* v : {&condition, &a, &b})
     if ((*v)->size() != n && (*v)->size() != 1) return std::nullopt;

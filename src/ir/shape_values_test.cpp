@@ -45,6 +45,12 @@ TEST_F(ShapeValues, Folds) {
   EXPECT_EQ(known(g.reduce_sum(shape, ints({}), {.keep_if_no_axes = true})), "[n, 3, m, 8]");
 }
 
+TEST_F(ShapeValues, OneValueMeetsNone) {
+  EXPECT_EQ(known(g.sub(ints({}), ints({7}))), "[]");
+  EXPECT_EQ(known(g.max(one(7), ints({}))), "[]");
+  EXPECT_EQ(known(g.select(g.equal(ints({}), one(1)), ints({2}), ints({3}))), "[]");
+}
+
 TEST_F(ShapeValues, RepeatsAndRanges) {
   EXPECT_EQ(known(g.broadcast_to(one(7), ints({3}))), "[7, 7, 7]");
   EXPECT_EQ(known(g.tile(ints({1, 2}), ints({2}))), "[1, 2, 1, 2]");

@@ -152,6 +152,8 @@ void OnnxGraphImporter::import_nodes(const std::vector<OnnxNode>& nodes) {
 
 void OnnxGraphImporter::import_node(const OnnxNode& node) {
   model_.count_node();
+  if (first_output(node).empty())
+    fail(std::string(node.name), fmt::format("a {} node with an output", node.op_type), "none");
   builder_->set_origin(std::string(node.name.empty() ? first_output(node) : std::string(node.name)));
   std::vector<Value> results;
   if (const OnnxFunction* function = model_.find_function(node)) {

@@ -1,6 +1,7 @@
 #include <filesystem>
 #include <set>
 
+#include "base/guarded.h"
 #include "base/mapped_file.h"
 #include "import/onnx/graph_importer.h"
 #include "import/onnx/op_table.h"
@@ -77,10 +78,12 @@ Graph import_onnx(const std::string& path) {
 
 Graph import_onnx(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
                   const std::string& name, const std::string& folder) {
-  OnnxModel model = parse_onnx_model(bytes, name);
-  std::unique_ptr<OnnxExternalFiles> external;
-  if (!folder.empty()) external = std::make_unique<OnnxExternalFiles>(folder);
-  return import_model(model, {name, std::move(owner), external.get()});
+  return guarded("ONNX model", name, [&] {
+    OnnxModel model = parse_onnx_model(bytes, name);
+    std::unique_ptr<OnnxExternalFiles> external;
+    if (!folder.empty()) external = std::make_unique<OnnxExternalFiles>(folder);
+    return import_model(model, {name, std::move(owner), external.get()});
+  });
 }
 
 }  // namespace ingot

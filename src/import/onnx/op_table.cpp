@@ -10,6 +10,7 @@ const OnnxOpTable& onnx_op_table() {
     add_onnx_cast(t);
     add_onnx_contraction(t);
     add_onnx_control_flow(t);
+    add_onnx_gradient(t);
     add_onnx_image(t);
     add_onnx_indexing(t);
     add_onnx_layout(t);

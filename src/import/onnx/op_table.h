@@ -34,6 +34,7 @@ void add_onnx_attention(OnnxOpTable& table);
 void add_onnx_cast(OnnxOpTable& table);
 void add_onnx_contraction(OnnxOpTable& table);
 void add_onnx_control_flow(OnnxOpTable& table);
+void add_onnx_gradient(OnnxOpTable& table);
 void add_onnx_image(OnnxOpTable& table);
 void add_onnx_indexing(OnnxOpTable& table);
 void add_onnx_layout(OnnxOpTable& table);
