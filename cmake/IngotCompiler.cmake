@@ -2,7 +2,7 @@
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
-set(CMAKE_CXX_FLAGS_DEV "-O1 -g1")  # not cached: project() has already cached an empty value
+set(CMAKE_CXX_FLAGS_DEV "-O1 -g1 -D_GLIBCXX_ASSERTIONS")  # not cached: project() has already cached an empty value
 # For programs too: CMake would give them -fPIE, and a precompiled header serves only one of the two.
 add_compile_options(-fPIC)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)

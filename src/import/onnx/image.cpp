@@ -125,7 +125,7 @@ Value normalised_positions(GraphBuilder& g, Value n, DType dtype, bool align_cor
 std::vector<Value> affine_grid(OnnxNodeContext& c) {
   GraphBuilder& g = c.g();
   Value theta = c.in(0), size = c.in(1);
-  if (!g.is_ranked(size) || !g.dims(size).at(0).is_constant())
+  if (!g.is_ranked(size) || g.rank(size) != 1 || !g.dims(size)[0].is_constant())
     c.fail_unsupported("a size of known rank", to_string(g.type(size)));
   int64_t k = g.dims(size)[0].constant() - 2;
   if (k != 2 && k != 3) c.fail_invalid("a size of 4 or 5 numbers", fmt::format("{}", k + 2));

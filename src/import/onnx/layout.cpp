@@ -86,7 +86,7 @@ std::vector<Value> center_crop_pad(OnnxNodeContext& c) {
 class Col2Im {
  public:
   explicit Col2Im(OnnxNodeContext& c) : c_(c), g_(c.g()), x_(c.in(0)) {
-    auto count = g_.dims(c.in(1)).at(0).value();
+    auto count = g_.rank(c.in(1)) == 1 ? g_.dims(c.in(1))[0].value() : std::nullopt;
     if (!count || *count < 1 || *count > 16) c.fail_unsupported("an image of 1 to 16 axes", "another rank");
     n_ = *count;
     dilations_ = per_axis("dilations", 1, n_);

@@ -36,6 +36,7 @@ Mask read_mask(OnnxNodeContext& c, size_t operand, DType dtype) {
   GraphBuilder& g = c.g();
   double filter = c.float_attr("mask_filter_value", -10000);
   Value m = c.in(operand);
+  if (g.rank(c.in(0)) < 1) c.fail_invalid("a batch of sequences", to_string(c.type(0)));
   switch (g.rank(m)) {
     case 1: {
       const Dim &samples = g.dims(c.in(0))[0], &given = g.dims(m)[0];
@@ -55,6 +56,7 @@ Mask read_mask(OnnxNodeContext& c, size_t operand, DType dtype) {
 std::vector<int64_t> projection_sizes(OnnxNodeContext& c) {
   auto sizes = c.ints_attr("qkv_hidden_sizes");
   if (sizes.size() == 3) return sizes;
+  if (c.g().rank(c.in(1)) != 2) c.fail_invalid("weights of rank 2", to_string(c.type(1)));
   const Dim& columns = c.g().dims(c.in(1)).back();
   if (!columns.is_constant()) c.fail_unsupported("weights of a known size", to_string(c.type(1)));
   return std::vector<int64_t>(3, columns.constant() / 3);
@@ -168,6 +170,8 @@ std::vector<Value> group_query_attention(OnnxNodeContext& c) {
 // The attribute, or what follows from the cosines [positions, half a head].
 int64_t rotary_heads(OnnxNodeContext& c) {
   if (c.int_attr("num_heads", 0) > 0) return heads_attr(c, "num_heads");
+  if (c.g().rank(c.in(0)) != 3 || c.g().rank(c.in(2)) != 2)
+    c.fail_unsupported("num_heads, or input and cosines of rank 3 and 2", to_string(c.type(0)));
   const Dim &width = c.g().dims(c.in(0))[2], &half = c.g().dims(c.in(2))[1];
   if (!width.is_constant() || !half.is_constant() || half.constant() == 0)
     c.fail_unsupported("num_heads, or inputs of known sizes", to_string(c.type(0)));
