@@ -159,7 +159,7 @@ class RoiAligning {
                   real(a_.coordinates == RoiCoordinates::half_pixel ? 0.5 : 0));
   }
 
-  Value counted(Value end, std::vector<int64_t> shape) {
+  Value counted(Value end, const std::vector<int64_t>& shape) {
     Value i = g_.range(integer(g_, 0), end, integer(g_, 1));
     return g_.reshape(cast_to(g_, i, g_.dtype(in_[0])), int_list(g_, shape));
   }

@@ -9,7 +9,7 @@ namespace ingot::reference {
 namespace {
 
 // The strides that fold x into its result: 0 along the axes that go.
-Shape fold_strides(const Shape& shape, std::vector<int64_t> axes) {
+Shape fold_strides(const Shape& shape, const std::vector<int64_t>& axes) {
   Shape folded = shape;
   for (int64_t a : axes) folded[static_cast<size_t>(normal_axis(a, static_cast<int64_t>(shape.size())))] = 1;
   return broadcast_strides(folded, shape);

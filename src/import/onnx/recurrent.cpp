@@ -39,7 +39,7 @@ const ActivationForm& find_form(const OnnxNodeContext& c, std::string_view name)
 
 // Alphas and betas are listed only for the activations that have them, in order.
 template <class A>
-void set_activations(const OnnxNodeContext& c, A& a, std::vector<std::string> defaults) {
+void set_activations(const OnnxNodeContext& c, A& a, const std::vector<std::string>& defaults) {
   auto names = c.texts_attr("activations");
   if (names.empty())
     for (size_t i = 0; i < direction_count(a.direction); ++i)
