@@ -8,7 +8,8 @@ void throw_overflow(std::string_view object, const std::string& expression) {
   throw Error({.code = ErrorCode::invalid_argument,
                .object = std::string(object),
                .expected = "a result in the range of its integer type",
-               .observed = expression});
+               .observed = expression,
+               .remedy = "Use smaller sizes."});
 }
 
 std::optional<int64_t> try_product(std::span<const int64_t> dimensions) {

@@ -30,9 +30,9 @@ TEST(CheckedTest, ResultsThatDoNotFitAreRefused) {
 TEST(CheckedTest, TheErrorNamesTheObjectAndBothOperands) {
   Error e = thrown_by([] { checked_mul<int64_t>(kMax, 2, "tensor 'x'"); });
   EXPECT_EQ(e.code(), ErrorCode::invalid_argument);
-  EXPECT_STREQ(
-      e.what(),
-      "tensor 'x': expected a result in the range of its integer type, found 9223372036854775807 * 2");
+  EXPECT_STREQ(e.what(),
+               "tensor 'x': expected a result in the range of its integer type, found 9223372036854775807 * "
+               "2. Use smaller sizes.");
   EXPECT_EQ(thrown_by([] { checked_add<size_t>(kSizeMax, 1); }).parts().object, "size");
   EXPECT_EQ(thrown_by([] { checked_sub<size_t>(1, 2); }).parts().observed, "1 - 2");
 }

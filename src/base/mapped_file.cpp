@@ -35,7 +35,8 @@ size_t checked_size(const UniqueFd& fd, const std::string& path, std::string_vie
                  .object = std::string(object),
                  .name = path,
                  .expected = "content",
-                 .observed = "an empty file"});
+                 .observed = "an empty file",
+                 .remedy = "Make or download it again."});
   }
   return checked_cast<size_t>(info.st_size, object);
 }

@@ -27,7 +27,8 @@ void check_targets(const std::vector<std::string>& targets) {
                  .object = "target",
                  .name = std::move(name),
                  .expected = std::move(expected),
-                 .observed = std::move(observed)});
+                 .observed = std::move(observed),
+                 .remedy = "Leave targets out for one engine that the reference device runs."});
   };
   std::string known = fmt::format("of {}", fmt::join(kTargets, ", "));
   if (targets.empty()) fail("", "at least one " + known, "none");

@@ -110,7 +110,10 @@ TEST(Builder, ProfilesThatDoNotFitAreRefused) {
   auto with = [](Profile profile) {
     BuilderConfig config;
     config.profiles = {std::move(profile)};
-    return refusal(sample(), config);
+    const std::string text = refusal(sample(), config);
+    const std::string remedy = ". 'ingot inspect --summary MODEL' shows the inputs and their dimensions.";
+    EXPECT_TRUE(text.ends_with(remedy)) << text;
+    return text.substr(0, text.size() - std::min(text.size(), remedy.size()));
   };
   EXPECT_EQ(with({"p", {{"z", {}}}, {}}),
             "profile 'p', input 'z': expected one of the inputs x, y, found no input of this name");
@@ -130,7 +133,8 @@ TEST(Builder, ProfilesThatDoNotFitAreRefused) {
             "1..2..4");
   BuilderConfig config;
   config.profiles = {{"p", {}, {}}, {"p", {}, {}}};
-  EXPECT_EQ(refusal(sample(), config), "profile 'p': expected names that differ, found this name twice");
+  EXPECT_EQ(refusal(sample(), config),
+            "profile 'p': expected names that differ, found this name twice. Rename one of the two.");
 }
 
 TEST(Builder, NamesThatDoNotFitAreRefused) {
@@ -148,11 +152,16 @@ TEST(Builder, TargetsAndPassesAreChecked) {
   BuilderConfig config;
   config.targets = {"tpu"};
   EXPECT_EQ(refusal(sample(), config),
-            "target 'tpu': expected one of reference, cpu, cuda, found another name");
+            "target 'tpu': expected one of reference, cpu, cuda, found another name."
+            " Leave targets out for one engine that the reference device runs.");
   config.targets = {};
-  EXPECT_EQ(refusal(sample(), config), "target: expected at least one of reference, cpu, cuda, found none");
+  EXPECT_EQ(refusal(sample(), config),
+            "target: expected at least one of reference, cpu, cuda, found none."
+            " Leave targets out for one engine that the reference device runs.");
   config.targets = {"cpu", "cpu"};
-  EXPECT_EQ(refusal(sample(), config), "target 'cpu': expected each target once, found this one twice");
+  EXPECT_EQ(refusal(sample(), config),
+            "target 'cpu': expected each target once, found this one twice."
+            " Leave targets out for one engine that the reference device runs.");
   config = {};
   config.disabled_passes = {"wonder"};
   EXPECT_NE(refusal(sample(), config).find("no pass of this name"), std::string::npos);

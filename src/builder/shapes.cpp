@@ -53,7 +53,8 @@ std::map<std::string, DimRange, std::less<>> symbols_of_inputs(const Graph& grap
                .object = "names for the dimensions of input",
                .name = input,
                .expected = std::move(expected),
-               .observed = std::move(observed)});
+               .observed = std::move(observed),
+               .remedy = "'ingot inspect --summary MODEL' shows its dimensions."});
 }
 
 const Dims& dims_of(const Graph& graph, const std::string& input) {
@@ -124,7 +125,8 @@ Graph apply_profiles(const Graph& graph, const std::vector<Profile>& profiles) {
                    .object = "profile",
                    .name = profile.name,
                    .expected = "names that differ",
-                   .observed = "this name twice"});
+                   .observed = "this name twice",
+                   .remedy = "Rename one of the two."});
     for (const auto& [symbol, range] : resolve_profile(graph, profile)) given[symbol].push_back(range);
   }
   Binding binding;

@@ -84,7 +84,8 @@ class CompileCommand : public Command {
  private:
   static std::string pass_names() {
     std::vector<std::string_view> names;
-    for (const Pass& p : pipeline()) names.push_back(p.name);
+    for (const Pass& p : pipeline())  // some run more than once
+      if (std::ranges::find(names, p.name) == names.end()) names.push_back(p.name);
     return fmt::format("{}", fmt::join(names, ", "));
   }
 

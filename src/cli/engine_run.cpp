@@ -15,13 +15,25 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// The option that would give the sizes, with the names and sizes of this input.
 [[noreturn]] void fail_open_size(const PortInfo& port) {
+  std::string dims;
+  std::vector<std::string> sizes;
+  if (port.type.is_ranked())
+    for (const Dim& dim : *port.type.dims) {
+      const auto symbol = dim.symbol_name();
+      const std::string option = symbol ? fmt::format("--dim {}=SIZE ", *symbol) : "";
+      if (dims.find(option) == std::string::npos) dims += option;
+      sizes.push_back(dim.is_constant() ? dim.to_string() : "SIZE");
+    }
+  if (!dims.empty()) dims += "or ";
+  const std::string shape = sizes.empty() ? "SIZExSIZE..." : fmt::format("{}", fmt::join(sizes, "x"));
   throw Error({.code = ErrorCode::invalid_argument,
                .object = "input",
                .name = port.name,
                .expected = "sizes for all dimensions",
                .observed = to_string(port.type),
-               .remedy = fmt::format("Give --shape {}=SIZExSIZE... or --dim NAME=SIZE.", port.name)});
+               .remedy = fmt::format("Give {}--shape {}={}.", dims, port.name, shape)});
 }
 
 // The shape of an input from what the command line says.

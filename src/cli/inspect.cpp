@@ -126,19 +126,21 @@ std::string summary_text(const std::string& path, const Inspected& f) {
 class InspectCommand : public Command {
  public:
   ManualPage manual() const override {
-    return {.name = "inspect",
-            .summary = "show the graph of an engine or of an ONNX model",
-            .description =
-                "Prints the graph of FILE in its text form, in which large constants are shortened, or as "
-                "one JSON "
-                "object. An ONNX model is shown as it is imported, before any optimisation. --summary prints "
-                "sizes, "
-                "ops, parameters and the arithmetic of one inference instead. --svg draws the graph; any "
-                "browser shows "
-                "it.",
-            .example =
-                "ingot inspect model.ingot --summary\n"
-                "ingot inspect model.onnx --svg model.svg"};
+    return {
+        .name = "inspect",
+        .summary = "show the graph of an engine or of an ONNX model",
+        .description =
+            "Prints the graph of FILE in its text form, in which large constants are shortened, or as "
+            "one JSON "
+            "object. An ONNX model is shown as it is imported, before any optimisation. --summary prints "
+            "sizes, "
+            "ops, parameters and the arithmetic of one inference instead. --svg draws the graph, "
+            "and below it the bodies of its ifs and loops, without constants. Any browser shows it; point at "
+            "a box for its attributes. Drawings are tall: an engine, being optimised, draws smaller than "
+            "its model.",
+        .example =
+            "ingot inspect model.ingot --summary\n"
+            "ingot inspect model.onnx --svg model.svg"};
   }
 
   void declare(Arguments& a) override {

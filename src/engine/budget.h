@@ -17,7 +17,8 @@ class Budget {
       throw Error({.code = ErrorCode::corrupt,
                    .object = "engine metadata",
                    .expected = fmt::format("a graph of at most {} bytes in memory", limit_),
-                   .observed = "more"});
+                   .observed = "more",
+                   .remedy = "Build it again with 'ingot compile'."});
     left_ -= bytes;
   }
 

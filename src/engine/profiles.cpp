@@ -39,7 +39,8 @@ class Resolver {
                  .object = fmt::format("profile '{}', {}", profile_.name, at.kind),
                  .name = at.name,
                  .expected = std::move(expected),
-                 .observed = std::move(observed)});
+                 .observed = std::move(observed),
+                 .remedy = "'ingot inspect --summary MODEL' shows the inputs and their dimensions."});
   }
 
   const Type& input_type(const std::string& name) const {

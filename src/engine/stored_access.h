@@ -12,7 +12,8 @@ namespace ingot {
                .object = "engine metadata",
                .name = std::move(name),
                .expected = std::move(expected),
-               .observed = std::move(observed)});
+               .observed = std::move(observed),
+               .remedy = "Build it again with 'ingot compile'."});
 }
 
 inline std::string_view view(const flatbuffers::String* text) { return {text->c_str(), text->size()}; }

@@ -12,7 +12,8 @@ std::shared_ptr<const std::byte> zero_pages(size_t size) {
     throw Error({.code = ErrorCode::out_of_memory,
                  .object = "stripped weights",
                  .expected = fmt::format("{} bytes of address space", size),
-                 .observed = "a refused allocation"});
+                 .observed = "a refused allocation",
+                 .remedy = "Raise the limit of address space (ulimit -v)."});
   return {static_cast<const std::byte*>(address),
           [size](const std::byte* p) { munmap(const_cast<std::byte*>(p), size); }};
 }

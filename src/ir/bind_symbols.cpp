@@ -10,7 +10,8 @@ namespace {
                .object = "input",
                .name = input,
                .expected = std::move(expected),
-               .observed = std::move(observed)});
+               .observed = std::move(observed),
+               .remedy = "Give a value of the type and shape that the graph declares for this input."});
 }
 
 std::string in_range(const Dim& dim) {

@@ -54,9 +54,10 @@ const char* colour_of(const OpInfo& info) {
   return "#fff2cc";
 }
 
-void add_box(Drawing& d, Drawing::Box box) {
+void add_box(Drawing& d, Drawing::Box box, bool at_top = false) {
   const size_t longest = std::max(box.title.size(), box.detail.size());
-  d.layout.boxes.push_back({.width = std::max(60.0, kCharacter * static_cast<double>(longest) + 16)});
+  d.layout.boxes.push_back(
+      {.width = std::max(60.0, kCharacter * static_cast<double>(longest) + 16), .at_top = at_top});
   d.boxes.push_back(std::move(box));
 }
 
@@ -72,7 +73,8 @@ void add_node(Drawing& d, const Node& node) {
   if (!node.subgraphs.empty()) title += fmt::format(" ({} bodies)", node.subgraphs.size());
   std::string tooltip = fmt::format("{} {}\n{}", info.name, print_attrs(node.attrs), types_text(node));
   if (!node.origin.empty()) tooltip += "\n" + node.origin;
-  add_box(d, {shortened(std::move(title)), shortened(types_text(node)), std::move(tooltip), colour_of(info)});
+  add_box(d, {shortened(std::move(title)), shortened(types_text(node)), std::move(tooltip), colour_of(info)},
+          node.op == Op::Input);
 }
 
 Drawing make_drawing(const Graph& graph) {
@@ -115,7 +117,9 @@ std::string draw_edge(const Layout& layout, const LayoutEdge& e) {
     out += fmt::format("V{:.1f}", y);
   }
   curve(to.x + kMargin, row_y(to.row) - 2);
-  return out + "\"/>\n";
+  // Drawn straight across the rows between, so it must not hide what is there.
+  const bool far = e.bends.empty() && to.row > from.row + 1;
+  return out + (far ? "\" class=\"far\"/>\n" : "\"/>\n");
 }
 
 std::string draw_box(const Drawing::Box& box, const LayoutBox& at) {
@@ -128,27 +132,70 @@ std::string draw_box(const Drawing::Box& box, const LayoutBox& at) {
       escaped(box.title), x, y + 27, escaped(box.detail));
 }
 
+// The main graph, or a body of one of its nodes under a heading.
+struct Panel {
+  std::string heading;
+  Drawing drawing;
+};
+
+void add_panels(const Graph& graph, std::string heading, std::vector<Panel>& panels) {
+  panels.push_back({std::move(heading), make_drawing(graph)});
+  place(panels.back().drawing.layout, kGap);
+  for (const Node& node : graph.nodes())
+    for (size_t i = 0; i < node.subgraphs.size(); ++i)
+      add_panels(*node.subgraphs[i],
+                 fmt::format("body {} of {} {}: {}", i + 1, op_info(node.op).name, node.origin,
+                             node.subgraphs[i]->name()),
+                 panels);
+}
+
+double panel_width(const Panel& p) {
+  return std::max(p.drawing.layout.width, kCharacter * static_cast<double>(p.heading.size())) + 2 * kMargin;
+}
+
+double panel_height(const Panel& p) {
+  return row_y(p.drawing.layout.rows) - (kRowHeight - kBoxHeight) + kMargin;
+}
+
+std::string draw_panel(const Panel& panel, double y) {
+  const Drawing& d = panel.drawing;
+  std::string out;
+  if (!panel.heading.empty())
+    out =
+        fmt::format("<g transform=\"translate(0 {:.0f})\"><text x=\"{}\" y=\"0\" class=\"body\">{}</text>\n",
+                    y, kMargin, escaped(panel.heading));
+  for (const LayoutEdge& e : d.layout.edges) out += draw_edge(d.layout, e);
+  for (size_t i = 0; i < d.boxes.size(); ++i) out += draw_box(d.boxes[i], d.layout.boxes[i]);
+  return out + (panel.heading.empty() ? "" : "</g>\n");
+}
+
 }  // namespace
 
 std::string draw_svg(const Graph& graph) {
-  Drawing d = make_drawing(graph);
-  place(d.layout, kGap);
-  const double width = d.layout.width + 2 * kMargin, height = row_y(d.layout.rows) + kMargin;
+  std::vector<Panel> panels;
+  add_panels(graph, "", panels);
+  double width = 0, height = 0;
+  std::string body;
+  for (const Panel& p : panels) {
+    if (!p.heading.empty()) height += kRowHeight / 2;
+    body += draw_panel(p, height);
+    height += panel_height(p);
+    width = std::max(width, panel_width(p));
+  }
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" "
       "height=\"{1:.0f}\">\n"
       "<title>{2}</title>\n"
       "<style>text{{font:11px sans-serif;text-anchor:middle;fill:#222}} .op{{font-weight:bold}} "
-      "rect{{stroke:#666}} path{{fill:none;stroke:#888;marker-end:url(#tip)}}</style>\n"
+      ".body{{font:bold 13px sans-serif;text-anchor:start}} rect{{stroke:#666}} "
+      "path{{fill:none;stroke:#888;marker-end:url(#tip)}} .far{{stroke:#ccc}}</style>\n"
       "<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"6\" "
       "markerHeight=\"6\" "
       "orient=\"auto\"><path d=\"M0 0L8 4L0 8z\" "
       "style=\"fill:#888;stroke:none;marker-end:none\"/></marker></defs>\n"
       "<rect width=\"100%\" height=\"100%\" style=\"fill:white;stroke:none\"/>\n",
       width, height, escaped(graph.name()));
-  for (const LayoutEdge& e : d.layout.edges) out += draw_edge(d.layout, e);
-  for (size_t i = 0; i < d.boxes.size(); ++i) out += draw_box(d.boxes[i], d.layout.boxes[i]);
-  return out + "</svg>\n";
+  return out + body + "</svg>\n";
 }
 
 }  // namespace ingot

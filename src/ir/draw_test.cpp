@@ -18,7 +18,9 @@ TEST(LayeredLayout, ArrowsPointDownAndBoxesDoNotOverlap) {
       for (uint32_t k = next(3); i > 0 && k > 0; --k)
         layout.edges.push_back({next(static_cast<uint32_t>(i)), i, {}});
     }
+    layout.boxes[0].at_top = true;
     place(layout, 10);
+    EXPECT_EQ(layout.boxes[0].row, 0);
     for (const LayoutEdge& e : layout.edges) {
       const int from = layout.boxes[e.from].row, to = layout.boxes[e.to].row;
       EXPECT_LT(from, to);
@@ -32,6 +34,35 @@ TEST(LayeredLayout, ArrowsPointDownAndBoxesDoNotOverlap) {
         }
       }
   }
+}
+
+// What is read far below is placed there, unless it must stay at the top.
+TEST(LayeredLayout, SideChainsMoveDownToTheirReaders) {
+  for (bool at_top : {false, true}) {
+    Layout layout;
+    layout.boxes.assign(7, {.width = 40});
+    layout.boxes[5].at_top = at_top;
+    for (size_t i = 1; i < 5; ++i) layout.edges.push_back({i - 1, i, {}});
+    layout.edges.push_back({4, 6, {}});
+    layout.edges.push_back({5, 6, {}});
+    place(layout, 10);
+    EXPECT_EQ(layout.boxes[0].row, 0);
+    EXPECT_EQ(layout.boxes[6].row, 5);
+    EXPECT_EQ(layout.boxes[5].row, at_top ? 0 : 4);
+  }
+}
+
+TEST(Draw, BodiesFollowUnderTheNameOfTheirNode) {
+  GraphBuilder body("left");
+  body.output("y", body.constant(Tensor::of<float>({}, {1})));
+  const auto branch = std::make_shared<const Graph>(std::move(body).finish());
+  GraphBuilder g("main");
+  const Value condition = g.input("c", Type::tensor(DType::boolean, Dims{}));
+  g.set_origin("/choice");
+  g.output("out", g.if_else(condition, branch, branch)[0]);
+  const std::string svg = draw_svg(std::move(g).finish());
+  EXPECT_NE(svg.find(">body 1 of if /choice: left<"), std::string::npos);
+  EXPECT_NE(svg.find(">body 2 of if /choice: left<"), std::string::npos);
 }
 
 TEST(Draw, EveryNodeHasABoxAndNamesAreEscaped) {

@@ -98,7 +98,8 @@ size_t byte_size(DType dtype, int64_t count) {
                  .object = "tensor of",
                  .name = std::string(to_string(dtype)),
                  .expected = "less than 2^63 bytes",
-                 .observed = std::to_string(count) + " elements"});
+                 .observed = std::to_string(count) + " elements",
+                 .remedy = "Use smaller sizes."});
   }
   return static_cast<size_t>(count * width);
 }

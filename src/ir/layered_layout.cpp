@@ -1,6 +1,7 @@
 #include "ir/layered_layout.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace ingot {
@@ -36,7 +37,26 @@ class Placement {
   void assign_rows() {
     for (const LayoutEdge& e : layout_.edges)  // sorted by what they lead to: rows of sources are final
       layout_.boxes[e.to].row = std::max(layout_.boxes[e.to].row, layout_.boxes[e.from].row + 1);
+    move_to_readers();
     for (const LayoutBox& b : layout_.boxes) layout_.rows = std::max(layout_.rows, b.row + 1);
+  }
+
+  // Side chains (shapes, masks, positions) start at the top but are read far below: a box with no more arrows
+  // in than out moves down to just above the first that reads it.
+  void move_to_readers() {
+    std::vector<int> in(layout_.boxes.size(), 0), out(layout_.boxes.size(), 0);
+    std::vector<int> lowest(layout_.boxes.size(), std::numeric_limits<int>::max());
+    std::vector<std::vector<size_t>> sources(layout_.boxes.size());
+    for (const LayoutEdge& e : layout_.edges) {
+      ++in[e.to];
+      ++out[e.from];
+      sources[e.to].push_back(e.from);
+    }
+    for (size_t i = layout_.boxes.size(); i-- > 0;) {
+      LayoutBox& box = layout_.boxes[i];
+      if (out[i] > 0 && in[i] <= out[i] && !box.at_top) box.row = lowest[i] - 1;
+      for (size_t from : sources[i]) lowest[from] = std::min(lowest[from], box.row);
+    }
   }
 
   size_t add_item(int row, double width) {

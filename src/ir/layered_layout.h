@@ -7,10 +7,11 @@
 namespace ingot {
 
 // Places boxes joined by arrows in rows, so that every arrow points down and few of them cross: the method of
-// Sugiyama (layers by longest path, order by barycentres, then positions near the neighbours). Time grows
-// with boxes and arrows times a small constant.
+// Sugiyama (layers by longest path, boxes moved down to their readers where that shortens arrows, order by
+// barycentres, then positions near the neighbours). Time grows with boxes and arrows times a small constant.
 struct LayoutBox {
   double width = 0;
+  bool at_top = false;  // stays in the first row that its arrows allow
   // Results.
   int row = 0;
   double x = 0;  // of the centre

@@ -23,7 +23,8 @@ std::shared_ptr<std::byte> allocate_bytes(size_t size) {
     throw Error({.code = ErrorCode::out_of_memory,
                  .object = "tensor",
                  .expected = fmt::format("{} bytes of memory", size),
-                 .observed = "a refused allocation"});
+                 .observed = "a refused allocation",
+                 .remedy = "Use smaller shapes, free memory or raise the limit of the process."});
   std::memset(p, 0, size);
   return {p, [](std::byte* q) { ::operator delete(q, kAlignment); }};
 }

@@ -34,7 +34,8 @@ Error current_error() {
     return Error({.code = ErrorCode::out_of_memory,
                   .object = "inference",
                   .expected = "memory for intermediate values",
-                  .observed = "a refused allocation"});
+                  .observed = "a refused allocation",
+                  .remedy = "Use smaller shapes, free memory or raise the limit of the process."});
   } catch (const std::exception& e) {
     return Error({.code = ErrorCode::internal, .object = "inference", .observed = e.what()});
   }

@@ -74,7 +74,8 @@ TEST(Context, UnknownNames) {
   EXPECT_STREQ(thrown_by([&] {
                  a.context->run({{"x", one}, {"z", one}, {"q", one}});
                }).what(),
-               "input 'q': expected one of 'x', 'z'");
+               "input 'q': expected one of 'x', 'z'."
+               " Names must match exactly, with case and slashes.");
 }
 
 TEST(Context, WrongElementType) {
@@ -89,7 +90,8 @@ TEST(Context, WrongElementType) {
   EXPECT_STREQ(thrown_by([&] {
                  a.context->run({{"x", one}, {"z", one}});
                }).what(),
-               "input 'x': expected f32, found i64");
+               "input 'x': expected f32, found i64."
+               " Give a value of the type and shape that the graph declares for this input.");
 }
 
 TEST(Context, ShapesThatTheTypeExcludes) {
@@ -97,13 +99,16 @@ TEST(Context, ShapesThatTheTypeExcludes) {
   EXPECT_STREQ(thrown_by([&] {
                  a.context->set_shape("x", {1, 4});
                }).what(),
-               "input 'x': expected shape [batch, 3], found shape [1, 4]");
+               "input 'x': expected shape [batch, 3], found shape [1, 4]."
+               " Give a value of the type and shape that the graph declares for this input.");
   EXPECT_STREQ(thrown_by([&] { a.context->set_shape("x", {3}); }).what(),
-               "input 'x': expected shape [batch, 3], found shape [3]");
+               "input 'x': expected shape [batch, 3], found shape [3]."
+               " Give a value of the type and shape that the graph declares for this input.");
   EXPECT_STREQ(thrown_by([&] {
                  a.context->set_shape("x", {9, 3});
                }).what(),
-               "input 'x': expected batch from 1 to 8, found 9");
+               "input 'x': expected batch from 1 to 8, found 9."
+               " Give a value of the type and shape that the graph declares for this input.");
   EXPECT_EQ(code_of([&] { a.context->set_shape("x", {-1, 3}); }), ErrorCode::invalid_argument);
   EXPECT_EQ(a.context->shape("x"), std::nullopt) << "a refused shape changes nothing";
 }
@@ -113,7 +118,9 @@ TEST(Context, EqualNamesMustBeEqualSizes) {
   a.context->set_shape("x", {2, 3});
   a.context->set_shape("z", {1, 3});
   a.bind();
-  const char* message = "input 'z': expected batch = 2, as in input 'x', found 1";
+  const char* message =
+      "input 'z': expected batch = 2, as in input 'x', found 1."
+      " Give a value of the type and shape that the graph declares for this input.";
   EXPECT_STREQ(thrown_by([&] { a.context->enqueue(a.stream); }).what(), message);
   EXPECT_STREQ(thrown_by([&] { a.context->required_bytes("y"); }).what(), message);
   EXPECT_STREQ(thrown_by([&] {
@@ -150,7 +157,8 @@ TEST(Context, MemoryOfTheWrongSize) {
   a.bind();
   a.context->bind_input("x", a.x.data(), 8);
   EXPECT_STREQ(thrown_by([&] { a.context->enqueue(a.stream); }).what(),
-               "input 'x': expected 12 bytes for shape [1, 3], found 8 bytes bound");
+               "input 'x': expected 12 bytes for shape [1, 3], found 8 bytes bound."
+               " Set the shape of the memory, or bind memory of this shape.");
   a.bind();
   a.context->bind_output("y", a.y.data(), 8);
   EXPECT_EQ(thrown_by([&] { a.context->enqueue(a.stream); }).parts().expected,
@@ -177,7 +185,8 @@ TEST(Context, MissingAndNullDataOfRun) {
   EXPECT_STREQ(thrown_by([&] {
                  a.context->run({{"x", one}, {"z", Datum()}});
                }).what(),
-               "input 'z': expected f32[batch, 3], found nothing");
+               "input 'z': expected f32[batch, 3], found nothing."
+               " Give a value of the type and shape that the graph declares for this input.");
 }
 
 const std::vector<Profile> kProfiles = {{"small", {}, {{"batch", {1, 1, 2}}}},

@@ -20,8 +20,12 @@ TEST(Engine, UnknownNamesSayWhichExist) {
   auto engine = open_graph(affine_graph());
   Error input = thrown_by([&] { engine->input("y"); });
   EXPECT_EQ(input.code(), ErrorCode::not_found);
-  EXPECT_STREQ(input.what(), "input 'y': expected one of 'x', 'z'");
-  EXPECT_STREQ(thrown_by([&] { engine->output("x"); }).what(), "output 'x': expected one of 'y'");
+  EXPECT_STREQ(input.what(),
+               "input 'y': expected one of 'x', 'z'."
+               " Names must match exactly, with case and slashes.");
+  EXPECT_STREQ(thrown_by([&] { engine->output("x"); }).what(),
+               "output 'x': expected one of 'y'."
+               " Names must match exactly, with case and slashes.");
 }
 
 TEST(Engine, ProfilesGiveTheRangesOfInputs) {

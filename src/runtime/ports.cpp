@@ -65,7 +65,8 @@ size_t find_port(const std::vector<PortInfo>& ports, std::string_view kind, std:
                .object = std::string(kind),
                .name = std::string(name),
                .expected = names.empty() ? fmt::format("no {}, there is none", kind)
-                                         : fmt::format("one of {}", fmt::join(names, ", "))});
+                                         : fmt::format("one of {}", fmt::join(names, ", ")),
+               .remedy = "Names must match exactly, with case and slashes."});
 }
 
 bool has_raw_bytes(const Type& type) { return type.is_tensor() && type.dtype != DType::string; }
@@ -88,7 +89,8 @@ void require_input_bytes(const PortInfo& input, const Shape& shape, size_t bytes
                .object = "input",
                .name = input.name,
                .expected = fmt::format("{} bytes for shape {}", needed, to_string(shape)),
-               .observed = fmt::format("{} bytes bound", bytes)});
+               .observed = fmt::format("{} bytes bound", bytes),
+               .remedy = "Set the shape of the memory, or bind memory of this shape."});
 }
 
 void require_output_bytes(const PortInfo& output, const Shape& shape, size_t bytes) {
@@ -111,7 +113,8 @@ void require_aligned(const PortInfo& port, std::string_view kind, const void* me
        .object = std::string(kind),
        .name = port.name,
        .expected = fmt::format("memory aligned to {} bytes for {}", alignment, to_string(port.type.dtype)),
-       .observed = fmt::format("address {:#x}", address)});
+       .observed = fmt::format("address {:#x}", address),
+       .remedy = "Allocate it for this type, or copy it to an aligned place."});
 }
 
 bool allows(const PortInfo& input, size_t profile, const Shape& shape) {

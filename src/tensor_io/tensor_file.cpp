@@ -80,7 +80,8 @@ Datum onnx_sequence(const OnnxValue& value, const std::string& path,
                  .object = "ONNX data file",
                  .name = path,
                  .expected = "a sequence of tensors",
-                 .observed = "a sequence of sequences or optionals"});
+                 .observed = "a sequence of sequences or optionals",
+                 .remedy = "Store a flat sequence."});
   Sequence out;
   for (const OnnxTensor& t : value.tensors) out.push_back(onnx_tensor(t, path, owner));
   return out;

@@ -58,7 +58,8 @@ std::string utf8_from_utf32(std::span<const std::byte> item, std::string_view pl
       throw Error({.code = ErrorCode::corrupt,
                    .object = std::string(place),
                    .expected = "a Unicode character",
-                   .observed = fmt::format("{:#x}", code)});
+                   .observed = fmt::format("{:#x}", code),
+                   .remedy = "Write the file again with NumPy."});
     out.append(std::exchange(zeros, 0), '\0');
     append_utf8(out, code);
   }

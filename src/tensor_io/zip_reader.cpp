@@ -80,7 +80,8 @@ std::shared_ptr<const std::vector<std::byte>> ZipReader::read(size_t index) cons
                  .name = path_,
                  .expected = "members stored or deflated, without encryption",
                  .observed = fmt::format("method {}, encryption {} (member '{}')", info.comp_method,
-                                         info.encryption_method, printable(names_[index]))});
+                                         info.encryption_method, printable(names_[index])),
+                 .remedy = "Write it with numpy.savez or numpy.savez_compressed."});
   if (info.comp_size > archive_->file->size() || info.size / kMostExpansion > info.comp_size)
     fail(index, fmt::format("a size that {} bytes can expand to", info.comp_size),
          fmt::format("{}", info.size));

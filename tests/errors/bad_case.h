@@ -15,7 +15,7 @@ namespace ingot {
 class BadCase : public testing::Test {
  protected:
   // Runs the program, which must return 1, print nothing to standard output, say one sentence with all of
-  // `parts`, blame the input rather than itself, and leave the folder as it was.
+  // `parts`, a remedy and a code, blame the input rather than itself, and leave the folder as it was.
   void expect_failure(const std::vector<std::string>& words, const std::vector<std::string>& parts,
                       const std::function<void()>& in_child = {}) const;
   // `ingot compile` of a model with these bytes.

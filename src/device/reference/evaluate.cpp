@@ -12,6 +12,8 @@ namespace {
 [[noreturn]] void rethrow_with_origin(const Error& e, const Node& node) {
   ErrorParts parts = e.parts();
   if (!node.origin.empty()) parts.object = fmt::format("node '{}': {}", node.origin, parts.object);
+  if (parts.remedy.empty())
+    parts.remedy = "Check the sizes and values of the inputs against what the model expects.";
   throw Error(std::move(parts));
 }
 

@@ -65,7 +65,8 @@ void KernelContext::fail(std::string expected, std::string observed) const {
   throw Error({.code = ErrorCode::invalid_argument,
                .object = fmt::format("op {}", to_string(node_.op)),
                .expected = std::move(expected),
-               .observed = std::move(observed)});
+               .observed = std::move(observed),
+               .remedy = "Check the values of the inputs: this op does not accept what they lead to."});
 }
 
 Kernel find_kernel(Op op) {

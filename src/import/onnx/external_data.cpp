@@ -87,7 +87,7 @@ OnnxExternalFiles::OnnxExternalFiles(const std::string& folder) {
                  .name = printable(folder),
                  .expected = "a folder",
                  .observed = error.message(),
-                 .remedy = ""});
+                 .remedy = "Check the path."});
   }
 }
 

@@ -1,6 +1,7 @@
 #include "import/onnx/graph_importer.h"
 
 #include "import/onnx/op_table.h"
+#include "import/onnx/remedies.h"
 #include "ingot/error.h"
 
 namespace ingot {
@@ -8,12 +9,14 @@ namespace {
 
 constexpr int kMaxDepth = 64;
 
-[[noreturn]] void fail(std::string name, std::string expected, std::string observed) {
+[[noreturn]] void fail(std::string name, std::string expected, std::string observed,
+                       std::string remedy = kInvalidOnnx) {
   throw Error({.code = ErrorCode::corrupt,
                .object = "ONNX graph",
                .name = std::move(name),
                .expected = std::move(expected),
-               .observed = std::move(observed)});
+               .observed = std::move(observed),
+               .remedy = std::move(remedy)});
 }
 
 int64_t opset_of(const OnnxOpsets& opsets, std::string_view domain) {
@@ -45,7 +48,8 @@ OnnxGraphImporter::OnnxGraphImporter(const OnnxModelContext& model, OnnxOpsets o
     : model_(model), opsets_(std::move(opsets)), attributes_(std::move(attributes)), depth_(depth) {
   if (depth_ > kMaxDepth)
     fail(std::string(model.model.graph.name),
-         fmt::format("bodies and functions nested at most {} deep", kMaxDepth), "more");
+         fmt::format("bodies and functions nested at most {} deep", kMaxDepth), "more",
+         "Inline some of its functions and bodies, then export it again.");
 }
 
 Graph OnnxGraphImporter::import_main(const OnnxGraph& graph) {
@@ -116,7 +120,8 @@ void OnnxGraphImporter::bring_constants_in(const OnnxGraph& graph, OnnxGraphImpo
 Value OnnxGraphImporter::lookup(std::string_view name) const {
   auto found = scope_.find(name);
   if (found == scope_.end())
-    fail(std::string(name), "a value defined before it is read", "none of this name");
+    fail(std::string(name), "a value defined before it is read", "none of this name",
+         "Correct the name, or put each node after those whose outputs it reads; cycles have no such order.");
   return found->second;
 }
 
@@ -128,7 +133,8 @@ std::string OnnxGraphImporter::first_output(const OnnxNode& node) {
 
 void OnnxGraphImporter::define(std::string_view name, Value value) {
   if (!scope_.emplace(std::string(name), value).second)
-    fail(std::string(name), "each value defined once", "a second definition");
+    fail(std::string(name), "each value defined once", "a second definition",
+         "Rename one of the two, and what is meant to read it.");
 }
 
 void OnnxGraphImporter::import_constants(const OnnxGraph& graph) {
@@ -169,6 +175,8 @@ void OnnxGraphImporter::import_node(const OnnxNode& node) {
       parts.object =
           fmt::format("ONNX node '{}' ({} opset {}): {}", node.name.empty() ? first_output(node) : node.name,
                       node.op_type, context.opset(), parts.object);
+      if (parts.remedy.empty())
+        parts.remedy = parts.code == ErrorCode::unsupported ? kUnsupportedOnnx : kInvalidOnnx;
       throw Error(std::move(parts));
     }
   }

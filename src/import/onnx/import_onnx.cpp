@@ -5,6 +5,7 @@
 #include "base/mapped_file.h"
 #include "import/onnx/graph_importer.h"
 #include "import/onnx/op_table.h"
+#include "import/onnx/remedies.h"
 #include "ingot/error.h"
 #include "ingot/import.h"
 
@@ -38,7 +39,8 @@ void refuse_unsupported(const OnnxModelContext& model, const OnnxOpsets& opsets)
        .name = model.source.file,
        .expected = "ops of docs/onnx_coverage.md",
        .observed = fmt::format("{} unsupported at opset {}: {}", missing.size(),
-                               standard == opsets.end() ? 1 : standard->second, fmt::join(list, ", "))});
+                               standard == opsets.end() ? 1 : standard->second, fmt::join(list, ", ")),
+       .remedy = kUnsupportedOnnx});
 }
 
 constexpr int64_t kMostUses = 20;  // of a node of the file, in the mean, before a model counts as hostile

@@ -266,7 +266,8 @@ TEST(OnnxMessages, RefusesSegmentsAsUnsupported) {
   EXPECT_EQ(e.code(), ErrorCode::unsupported);
   EXPECT_STREQ(e.what(),
                "ONNX file 'm.onnx': expected a tensor in one piece, found one segment of a tensor in "
-               "graph.initializer[0].segment at byte 11");
+               "graph.initializer[0].segment at byte 11. Export it with another opset or other options; "
+               "docs/onnx_coverage.md lists what is supported.");
 }
 
 TEST(OnnxMessages, RefusesGraphsNestedTooDeep) {

@@ -23,11 +23,13 @@ const OnnxFunction* OnnxModelContext::find_function(const OnnxNode& node) const 
 
 void OnnxModelContext::count_node() const {
   if (++imported_nodes <= node_limit) return;
-  throw Error({.code = ErrorCode::unsupported,
-               .object = "ONNX model",
-               .name = source.file,
-               .expected = fmt::format("at most {} nodes once functions and bodies are unfolded", node_limit),
-               .observed = "more"});
+  throw Error(
+      {.code = ErrorCode::unsupported,
+       .object = "ONNX model",
+       .name = source.file,
+       .expected = fmt::format("at most {} nodes once functions and bodies are unfolded", node_limit),
+       .observed = "more",
+       .remedy = "Give shared functions and bodies nodes of their own, or export without functions."});
 }
 
 Type type_from_onnx(const OnnxType& type, std::string_view name, GraphBuilder& g) {
@@ -53,7 +55,8 @@ Type type_from_onnx(const OnnxType& type, std::string_view name, GraphBuilder& g
                    .object = "ONNX value",
                    .name = std::string(name),
                    .expected = "a tensor, a sequence or an optional",
-                   .observed = "a map, a sparse tensor or no type"});
+                   .observed = "a map, a sparse tensor or no type",
+                   .remedy = "Export the model with dense tensors at its inputs and outputs."});
   }
 }
 

@@ -1,6 +1,7 @@
 #include "import/onnx/node_context.h"
 
 #include "import/onnx/graph_importer.h"
+#include "import/onnx/remedies.h"
 #include "ingot/error.h"
 #include "ir/builder_helpers.h"
 #include "ir/shape_values.h"
@@ -174,7 +175,8 @@ void OnnxNodeContext::fail_unsupported(std::string expected, std::string observe
                .object = "ONNX node",
                .name = describe(),
                .expected = std::move(expected),
-               .observed = std::move(observed)});
+               .observed = std::move(observed),
+               .remedy = kUnsupportedOnnx});
 }
 
 void OnnxNodeContext::fail_invalid(std::string expected, std::string observed) const {
@@ -182,7 +184,8 @@ void OnnxNodeContext::fail_invalid(std::string expected, std::string observed) c
                .object = "ONNX node",
                .name = describe(),
                .expected = std::move(expected),
-               .observed = std::move(observed)});
+               .observed = std::move(observed),
+               .remedy = kInvalidOnnx});
 }
 
 void OnnxNodeContext::fail_spelling(std::string_view name, const std::string& text,

@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "import/onnx/external_data.h"
+#include "import/onnx/remedies.h"
 #include "import/onnx/wire.h"
 #include "ingot/error.h"
 
@@ -45,7 +46,7 @@ const TypeRow& type_row(int32_t number, std::string_view name) {
                .name = printable(name),
                .expected = fmt::format("a type from 1 to {} without complex numbers", kLastType),
                .observed = fmt::format("{}{}", number, is_complex ? ", a complex type" : ""),
-               .remedy = ""});
+               .remedy = number > 0 ? kUnsupportedOnnx : kInvalidOnnx});
 }
 
 [[noreturn]] void fail(const OnnxTensor& tensor, const OnnxSource& source, ErrorCode code,
@@ -56,7 +57,7 @@ const TypeRow& type_row(int32_t number, std::string_view name) {
        .name = printable(tensor.name),
        .expected = std::move(expected),
        .observed = fmt::format("{} (file '{}', byte {})", observed, printable(source.file), tensor.offset),
-       .remedy = code == ErrorCode::corrupt ? "The file is damaged: export or download it again." : ""});
+       .remedy = code == ErrorCode::corrupt ? kDamagedOnnx : kUnsupportedOnnx});
 }
 
 // The values an entry of a typed varint field may have. Bit patterns may be written signed or unsigned.

@@ -93,7 +93,7 @@ TEST(TensorData, RefusesSizesThatDoNotFitTheShape) {
   EXPECT_STREQ(
       raw.what(),
       "ONNX tensor 'w': expected 24 bytes for f32 of shape [2, 3], found 8 bytes in raw_data (file 't.pb', "
-      "byte 0). The file is damaged: export or download it again.");
+      "byte 0). The file is damaged or is no ONNX file: export or download it again.");
   EXPECT_EQ(raw.code(), ErrorCode::corrupt);
   EXPECT_EQ(decode_error(typed(7, number(1, 2) + number(7, 1))).parts().expected,
             "16 bytes for i64 of shape [2]");
@@ -111,7 +111,7 @@ TEST(TensorData, RefusesDataInTheFieldOfAnotherType) {
   EXPECT_STREQ(
       decode_error(typed(1, number(1, 1) + number(5, 1))).what(),
       "ONNX tensor 'w': expected elements of type f32 in float_data, found them in int32_data (file 't.pb', "
-      "byte 0). The file is damaged: export or download it again.");
+      "byte 0). The file is damaged or is no ONNX file: export or download it again.");
   EXPECT_EQ(decode_error(typed(8, number(1, 1) + block(9, "a"))).parts().observed,
             "them in raw_data (file 't.pb', byte 0)");
 }
@@ -145,7 +145,7 @@ TEST(TensorData, RefusesTypesItDoesNotKnow) {
   EXPECT_STREQ(
       thrown_by([] { dtype_from_onnx(14, "x"); }).what(),
       "ONNX element type of 'x': expected a type from 1 to 26 without complex numbers, found 14, a complex "
-      "type");
+      "type. Export it with another opset or other options; docs/onnx_coverage.md lists what is supported.");
   EXPECT_EQ(thrown_by([] { dtype_from_onnx(15, "x"); }).code(), ErrorCode::unsupported);
   EXPECT_EQ(thrown_by([] { dtype_from_onnx(27, "x"); }).code(), ErrorCode::unsupported);
   EXPECT_EQ(thrown_by([] { dtype_from_onnx(0, "x"); }).code(), ErrorCode::corrupt);

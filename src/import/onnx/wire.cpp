@@ -6,13 +6,14 @@
 #include <cstring>
 #include <limits>
 
+#include "import/onnx/remedies.h"
+
 namespace ingot {
 namespace {
 
 static_assert(std::endian::native == std::endian::little,
               "fixed-width values are read as they lie in the file");
 
-constexpr const char* kRemedy = "The file is damaged or is no ONNX file: export or download it again.";
 constexpr uint64_t kMaxFieldNumber = (1u << 29) - 1;
 
 std::string_view to_string(WireType type) {
@@ -225,7 +226,7 @@ void WireReader::fail(WireField field, std::string expected, std::string observe
                .expected = std::move(expected),
                .observed = fmt::format("{} in {} at byte {}", observed, where.empty() ? "the message" : where,
                                        base_ + mark_),
-               .remedy = code == ErrorCode::corrupt ? kRemedy : ""});
+               .remedy = code == ErrorCode::corrupt ? kDamagedOnnx : kUnsupportedOnnx});
 }
 
 void WireReader::fail_here(std::string expected, std::string observed) const {
@@ -240,7 +241,7 @@ void WireReader::missing(WireField field) const {
                .expected = fmt::format("the field {}", path(field)),
                .observed = fmt::format("none in the {} bytes of {} at byte {}", bytes_.size(),
                                        where.empty() ? "the file" : where, base_),
-               .remedy = kRemedy});
+               .remedy = kDamagedOnnx});
 }
 
 }  // namespace ingot
