@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Writes a transformer of random weights as ONNX with external data, to measure builds of large models.
+"""Writes a transformer of random weights as ONNX, to measure builds of large models.
 
-    tools/make_synthetic_onnx.py FOLDER [--megabytes N] [--seed N]
+    tools/make_synthetic_onnx.py FOLDER [--megabytes N] [--seed N] [--inline]
 
-FOLDER gets model.onnx and weights.bin (1024 MB of float32 unless said). Needs nothing but Python: the protobuf bytes
+FOLDER gets model.onnx and weights.bin (1024 MB of float32 unless said); with --inline a model.onnx that holds the
+weights itself, each 1 byte behind a multiple of 4. Needs nothing but Python: the protobuf bytes
 are written by hand. The weights are small random numbers from a block of 1 MB, shifted differently for each weight, so
 that no two are equal and the file is made at disk speed.
 """
@@ -40,15 +41,15 @@ def entry(key, value):
 
 
 class Weights:
-    """The external file; each weight starts at a page."""
+    """Messages for the weights, and their bytes: in an external file, each at a page, or behind its message."""
 
     def __init__(self, path, seed):
-        self.file = open(path, "wb")
+        self.file = open(path, "wb") if path else None
         self.offset = 0
         source = random.Random(seed)
         self.block = struct.pack(f"<{BLOCK // 4}f", *(source.uniform(-0.02, 0.02) for _ in range(BLOCK // 4)))
         self.count = 0
-        self.messages = []
+        self.messages = []  # (bytes of the field in the graph, (shift, size) of the content behind them)
 
     def add(self, name, shape):
         size = 4
@@ -56,19 +57,35 @@ class Weights:
             size *= n
         self.count += 1
         shift = self.count * 4099 * 4 % BLOCK
-        twice = self.block[shift:] + self.block[:shift]
-        left = size
-        while left > 0:
-            self.file.write(twice[:min(left, BLOCK)])
-            left -= min(left, BLOCK)
-        self.messages.append(b"".join(number(1, n) for n in shape) + number(2, FLOAT) + data(8, name) +
-                             data(13, entry("location", "weights.bin")) + data(13, entry("offset", self.offset)) +
-                             data(13, entry("length", size)) + number(14, 1))
+        head = b"".join(number(1, n) for n in shape) + number(2, FLOAT) + data(8, name)
+        if self.file is None:
+            self.messages.append((self.inline(head, size), (shift, size)))
+            self.offset += size
+            return name
+        self.write(self.file, shift, size)
+        self.messages.append((data(5, head + data(13, entry("location", "weights.bin")) +
+                                   data(13, entry("offset", self.offset)) + data(13, entry("length", size)) +
+                                   number(14, 1)), (0, 0)))
         self.offset += size
         padding = -self.offset % 4096
         self.file.write(bytes(padding))
         self.offset += padding
         return name
+
+    def inline(self, head, size):
+        """An initializer up to the first byte of its raw data; the length is a multiple of 4."""
+        for comment in ("", "-", "--", "---"):
+            full = head + data(12, comment) + varint(9 << 3 | 2) + varint(size)
+            start = varint(5 << 3 | 2) + varint(len(full) + size) + full
+            if len(start) % 4 == 0:
+                return start
+        raise AssertionError("four lengths in a row, and none a multiple of 4")
+
+    def write(self, file, shift, size):
+        twice = self.block[shift:] + self.block[:shift]
+        while size > 0:
+            file.write(twice[:min(size, BLOCK)])
+            size -= min(size, BLOCK)
 
 
 def small(name, values):
@@ -132,9 +149,23 @@ def value_info(name, dtype, dims):
     return data(1, name) + data(2, data(1, number(1, dtype) + data(2, shape)))
 
 
-def make_model(folder, megabytes, seed):
+def write_model(path, weights, rest_of_graph):
+    """The weights first in the graph, so that their addresses are known."""
+    size = sum(len(start) + content[1] for start, content in weights.messages) + len(rest_of_graph)
+    before = number(1, 8) + data(2, "make_synthetic_onnx") + data(8, data(1, "") + number(2, 17))
+    graph = varint(7 << 3 | 2) + varint(size)
+    comment = next(c for c in ("", "-", "--", "---") if len(before + data(6, c) + graph) % 4 == 1)
+    with open(path, "wb") as file:
+        file.write(before + data(6, comment) + graph)
+        for start, content in weights.messages:
+            file.write(start)
+            weights.write(file, *content)
+        file.write(rest_of_graph)
+
+
+def make_model(folder, megabytes, seed, inline):
     width, heads, vocabulary = 1024, 16, 4096
-    weights = Weights(folder / "weights.bin", seed)
+    weights = Weights(None if inline else folder / "weights.bin", seed)
     g = Graph(weights)
     g.constant("head_shape", [0, 0, heads, width // heads])
     g.constant("flat_shape", [0, 0, width])
@@ -148,12 +179,12 @@ def make_model(folder, megabytes, seed):
     rest = ((megabytes << 20) - weights.offset) // (4 * width)  # what is left goes into the last projection
     output = g.linear(g.norm(x, "norm", width), "head", width, max(rest, 1))
     graph = (b"".join(data(1, n) for n in g.nodes) + data(2, "synthetic") +
-             b"".join(data(5, t) for t in weights.messages + g.constants) +
+             b"".join(data(5, t) for t in g.constants) +
              data(11, value_info("tokens", INT64, ["batch", "length"])) +
              data(12, value_info(output, FLOAT, ["batch", "length", max(rest, 1)])))
-    model = number(1, 8) + data(2, "make_synthetic_onnx") + data(7, graph) + data(8, data(1, "") + number(2, 17))
-    weights.file.close()
-    (folder / "model.onnx").write_bytes(model)
+    if weights.file:
+        weights.file.close()
+    write_model(folder / "model.onnx", weights, graph)
     return layers, weights.offset
 
 
@@ -162,9 +193,10 @@ def main():
     parser.add_argument("folder", type=Path)
     parser.add_argument("--megabytes", type=int, default=1024, help="size of the weights (default 1024)")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--inline", action="store_true", help="weights inside the model file")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
-    layers, size = make_model(options.folder, options.megabytes, options.seed)
+    layers, size = make_model(options.folder, options.megabytes, options.seed, options.inline)
     print(f"{options.folder}/model.onnx: {layers} layers, {size} bytes of weights")
 
 

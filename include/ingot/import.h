@@ -12,7 +12,8 @@
 namespace ingot {
 
 // Reads an ONNX model: opset 1 to 27, external data beside the file, functions, control flow, quantised ops.
-// Weights stay in the mapped file, which the graph keeps alive. Throws Error: not_found, corrupt (names the
+// Weights stay in the mapped file, which the graph keeps alive; those at addresses that do not suit their
+// type, as is usual inside the model file, are copied once. Throws Error: not_found, corrupt (names the
 // field and offset), unsupported (lists every unsupported op of the model at once). Thread-safe.
 INGOT_API Graph import_onnx(const std::string& path);
 

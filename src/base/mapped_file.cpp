@@ -67,4 +67,9 @@ void MappedFile::advise(Advice advice, size_t offset, size_t length) const noexc
   madvise(start, length + into_page, madvise_flag(advice));
 }
 
+void MappedFile::drop(std::span<const std::byte> view) const noexcept {
+  const auto offset = reinterpret_cast<uintptr_t>(view.data()) - reinterpret_cast<uintptr_t>(bytes_.data());
+  if (offset < size()) advise(Advice::drop, offset, view.size());  // a view before the file wraps around
+}
+
 }  // namespace ingot

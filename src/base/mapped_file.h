@@ -37,6 +37,8 @@ class MappedFile {
   // Applies to all pages that [offset, offset + length) touches, cut to the file.
   void advise(Advice advice, size_t offset, size_t length) const noexcept;
   void advise(Advice advice) const noexcept { advise(advice, 0, size()); }
+  // Drops the pages of a view of bytes(). Ignores bytes that are not of this file.
+  void drop(std::span<const std::byte> view) const noexcept;
 
  private:
   MappedFile(std::string path, std::span<const std::byte> bytes);

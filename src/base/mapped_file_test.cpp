@@ -75,6 +75,19 @@ TEST(MappedFileTest, DropFreesMemoryAndKeepsContent) {
   EXPECT_EQ(text_of(*file), content);
 }
 
+TEST(MappedFileTest, DropsAViewOfItselfAlone) {
+  TempFolder folder;
+  auto file = MappedFile::open(folder.write("a", std::string(1 << 22, 'x')));
+  auto other = MappedFile::open(folder.write("b", std::string(1 << 22, 'y')));
+  text_of(*file);
+  text_of(*other);
+  long before = resident_kib();
+  file->drop(other->bytes());
+  EXPECT_GT(resident_kib(), before - 1000);
+  file->drop(file->bytes().subspan(1));
+  EXPECT_LT(resident_kib(), before - 3000);
+}
+
 TEST(MappedFileTest, AdviceOutsideTheFileIsHarmless) {
   TempFolder folder;
   auto file = MappedFile::open(folder.write("a", "hello"));

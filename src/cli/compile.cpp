@@ -49,7 +49,7 @@ class CompileCommand : public Command {
     a.flag("--strip-weights", config_.strip_weights,
            "Leave the weights out; the engine cannot run without them.");
     a.repeated("--target", "DEVICE", targets_, "A device the engine is meant for; default: reference.");
-    a.repeated("--disable-pass", "PASS", disabled_, fmt::format("Skip a pass: {}.", pass_names()));
+    a.repeated("--disable-pass", "PASS", disabled_, fmt::format("Skip a pass: {}.", pass_names(true)));
     a.repeated("--print-after", "PASS", print_after_,
                "Print the graph to standard error after a pass, or after 'all'.");
     a.flag("--verify-each", config_.verify_each_pass, "Check the graph after each pass.");
@@ -82,17 +82,23 @@ class CompileCommand : public Command {
   }
 
  private:
-  static std::string pass_names() {
+  // Of those that may be switched off, or of all.
+  static std::string pass_names(bool optional) {
     std::vector<std::string_view> names;
     for (const Pass& p : pipeline())  // some run more than once
-      if (std::ranges::find(names, p.name) == names.end()) names.push_back(p.name);
+      if ((p.optional || !optional) && std::ranges::find(names, p.name) == names.end())
+        names.push_back(p.name);
     return fmt::format("{}", fmt::join(names, ", "));
   }
 
-  static void check_pass(std::string_view option, const std::string& name) {
-    for (const Pass& p : pipeline())
-      if (p.name == name) return;
-    throw UsageError(fmt::format("{}: there is no pass '{}'; there are {}", option, name, pass_names()));
+  static void check_pass(std::string_view option, const std::string& name, bool optional) {
+    for (const Pass& p : pipeline()) {
+      if (p.name != name) continue;
+      if (p.optional || !optional) return;
+      throw UsageError(fmt::format("{}: the pass '{}' always runs", option, name));
+    }
+    throw UsageError(
+        fmt::format("{}: there is no pass '{}'; there are {}", option, name, pass_names(optional)));
   }
 
   void configure(Logger& logger) {
@@ -102,11 +108,11 @@ class CompileCommand : public Command {
     if (!targets_.empty()) config_.targets = targets_;
     if (!memory_limit_.empty()) config_.memory_limit = parse_byte_count("--memory-limit", memory_limit_);
     for (const std::string& name : disabled_) {
-      check_pass("--disable-pass", name);
+      check_pass("--disable-pass", name, true);
       config_.disabled_passes.insert(name);
     }
     for (const std::string& name : print_after_)
-      if (name != "all") check_pass("--print-after", name);
+      if (name != "all") check_pass("--print-after", name, false);
     config_.on_pass = [this](std::string_view pass, const Graph& graph) { show_pass(pass, graph); };
   }
 

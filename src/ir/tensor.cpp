@@ -25,7 +25,6 @@ std::shared_ptr<std::byte> allocate_bytes(size_t size) {
                  .expected = fmt::format("{} bytes of memory", size),
                  .observed = "a refused allocation",
                  .remedy = "Use smaller shapes, free memory or raise the limit of the process."});
-  std::memset(p, 0, size);
   return {p, [](std::byte* q) { ::operator delete(q, kAlignment); }};
 }
 
@@ -55,6 +54,7 @@ Tensor Tensor::allocate(DType dtype, Shape shape) {
   }
   t.byte_size_ = ingot::byte_size(dtype, t.count_);
   auto memory = allocate_bytes(t.byte_size_);
+  std::memset(memory.get(), 0, t.byte_size_);
   t.data_ = memory.get();
   t.owner_ = std::move(memory);
   t.writable_ = true;
@@ -109,8 +109,12 @@ std::span<std::string> Tensor::mutable_strings() {
 
 Tensor Tensor::aligned() const {
   if (is_aligned()) return *this;
-  Tensor copy = allocate(dtype_, shape_);
-  std::ranges::copy(bytes(), copy.mutable_bytes().begin());
+  auto memory = allocate_bytes(byte_size_);
+  std::ranges::copy(bytes(), memory.get());
+  Tensor copy = *this;
+  copy.data_ = memory.get();
+  copy.owner_ = std::move(memory);
+  copy.writable_ = true;
   return copy;
 }
 

@@ -7,6 +7,7 @@
 #include "passes/canonicalise.h"
 #include "passes/fold_constants.h"
 #include "passes/merge_duplicates.h"
+#include "passes/order_nodes.h"
 #include "passes/place_quantisation.h"
 #include "passes/recognise_activations.h"
 #include "passes/recognise_attention.h"
@@ -21,6 +22,8 @@ namespace ingot {
 namespace {
 
 constexpr auto kPasses = std::to_array<Pass>({
+    // First, since simplify_shapes and merge_duplicates keep the first of several equals.
+    {"order_nodes", order_nodes, false},
     {"fold_constants", fold_constants},
     {"simplify_shapes", simplify_shapes},
     {"canonicalise", canonicalise},
@@ -42,21 +45,24 @@ constexpr auto kPasses = std::to_array<Pass>({
     // After the last merge, which would undo its copies.
     {"place_quantisation", place_quantisation},
     {"fold_constants", fold_constants},
-    // Last, since each pass before it leaves nodes that nothing reads.
+    // Late, since each pass before it leaves nodes that nothing reads.
     {"remove_dead_code", remove_dead_code},
+    // Last, and not optional: the engine is to be the same whichever compiler built this program.
+    {"order_nodes", order_nodes, false},
 });
 
 void check_names(const PipelineOptions& options) {
   for (const std::string& name : options.disabled) {
-    if (std::ranges::find(kPasses, name, &Pass::name) != kPasses.end()) continue;
+    auto found = std::ranges::find(kPasses, name, &Pass::name);
+    if (found != kPasses.end() && found->optional) continue;
     std::vector<std::string_view> known;
     for (const Pass& p : kPasses)
-      if (std::ranges::find(known, p.name) == known.end()) known.push_back(p.name);
+      if (p.optional && std::ranges::find(known, p.name) == known.end()) known.push_back(p.name);
     throw Error({.code = ErrorCode::invalid_argument,
                  .object = "pass",
                  .name = name,
                  .expected = fmt::format("one of {}", fmt::join(known, ", ")),
-                 .observed = "no pass of this name"});
+                 .observed = found == kPasses.end() ? "no pass of this name" : "a pass that always runs"});
   }
 }
 

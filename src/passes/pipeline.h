@@ -15,6 +15,7 @@ namespace ingot {
 struct Pass {
   std::string_view name;  // as on the command line: "fold_constants"
   Graph (*run)(const Graph&);
+  bool optional = true;  // may be switched off
 };
 
 // All passes in the order they run; a name may occur more than once.
@@ -34,7 +35,8 @@ struct PipelineOptions {
   std::function<void(const PassTime&, const Graph&)> after = {};
 };
 
-// Throws Error(invalid_argument) for a disabled pass that does not exist, naming those that do.
+// Throws Error(invalid_argument) for a disabled pass that does not exist or is not optional, naming those
+// that may be switched off.
 Graph run_pipeline(Graph graph, const PipelineOptions& options = {});
 
 }  // namespace ingot

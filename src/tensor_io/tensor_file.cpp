@@ -70,7 +70,7 @@ Tensor read_raw(const std::string& path, const WantedDatum& wanted) {
 }
 
 Tensor onnx_tensor(const OnnxTensor& tensor, const std::string& path, std::shared_ptr<const void> owner) {
-  return tensor_from_onnx(tensor, {path, std::move(owner), nullptr}).aligned();
+  return tensor_from_onnx(tensor, {path, std::move(owner)});
 }
 
 Datum onnx_sequence(const OnnxValue& value, const std::string& path,

@@ -216,6 +216,9 @@ TEST_F(Cli, PassesCanBeWatchedAndSwitchedOff) {
   r = run({"compile", model, "--disable-pass", "no_such"});
   EXPECT_EQ(r.exit_code, 2);
   expect_contains(r.err, "there is no pass 'no_such'; there are ");
+  r = run({"compile", model, "--disable-pass", "order_nodes"});
+  EXPECT_EQ(r.exit_code, 2);
+  expect_contains(r.err, "the pass 'order_nodes' always runs");
 }
 
 TEST_F(Cli, StrippedEnginesAreForLookingOnly) {

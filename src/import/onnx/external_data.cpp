@@ -138,4 +138,9 @@ OnnxBytes OnnxExternalFiles::read(const OnnxTensor& tensor, uint64_t size, std::
   return {map->bytes().subspan(static_cast<size_t>(data.offset), static_cast<size_t>(size)), map};
 }
 
+void OnnxExternalFiles::drop(std::span<const std::byte> bytes) const {
+  for (const auto& [path, map] : maps_)
+    if (map != nullptr) map->drop(bytes);
+}
+
 }  // namespace ingot

@@ -49,6 +49,9 @@ class OnnxExternalFiles {
   // than `size`; Error(not_found) for a missing file.
   OnnxBytes read(const OnnxTensor& tensor, uint64_t size, std::string_view file);
 
+  // Frees the physical memory of bytes that read() gave; ignores others.
+  void drop(std::span<const std::byte> bytes) const;
+
  private:
   std::string resolve(const OnnxTensor& tensor, std::string_view location, std::string_view file) const;
 

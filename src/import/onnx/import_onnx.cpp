@@ -3,6 +3,7 @@
 
 #include "base/guarded.h"
 #include "base/mapped_file.h"
+#include "import/onnx/aligned_copies.h"
 #include "import/onnx/graph_importer.h"
 #include "import/onnx/op_table.h"
 #include "import/onnx/remedies.h"
@@ -70,22 +71,34 @@ Graph import_model(const OnnxModel& model, OnnxSource source) {
   return OnnxGraphImporter(context, std::move(opsets), {}, 0).import_main(model.graph);
 }
 
+// `drop` frees the physical memory of bytes of the model that have been copied.
+Graph import_bytes(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
+                   const std::string& name, const std::string& folder,
+                   const OnnxAlignedCopies::Release& drop) {
+  return guarded("ONNX model", name, [&] {
+    OnnxModel model = parse_onnx_model(bytes, name);
+    std::unique_ptr<OnnxExternalFiles> external;
+    if (!folder.empty()) external = std::make_unique<OnnxExternalFiles>(folder);
+    OnnxAlignedCopies copies([&](std::span<const std::byte> copied) {
+      drop(copied);
+      if (external) external->drop(copied);
+    });
+    return import_model(model, {name, std::move(owner), external.get(), &copies});
+  });
+}
+
 }  // namespace
 
 Graph import_onnx(const std::string& path) {
   auto file = MappedFile::open(path, "ONNX model");
   std::string folder = std::filesystem::path(path).parent_path().string();
-  return import_onnx(file->bytes(), file, path, folder.empty() ? "." : folder);
+  return import_bytes(file->bytes(), file, path, folder.empty() ? "." : folder,
+                      [&](std::span<const std::byte> copied) { file->drop(copied); });
 }
 
 Graph import_onnx(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
                   const std::string& name, const std::string& folder) {
-  return guarded("ONNX model", name, [&] {
-    OnnxModel model = parse_onnx_model(bytes, name);
-    std::unique_ptr<OnnxExternalFiles> external;
-    if (!folder.empty()) external = std::make_unique<OnnxExternalFiles>(folder);
-    return import_model(model, {name, std::move(owner), external.get()});
-  });
+  return import_bytes(bytes, std::move(owner), name, folder, [](std::span<const std::byte>) {});
 }
 
 }  // namespace ingot

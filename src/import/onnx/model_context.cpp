@@ -2,6 +2,7 @@
 
 #include <cctype>
 
+#include "import/onnx/aligned_copies.h"
 #include "ingot/error.h"
 
 namespace ingot {
@@ -63,7 +64,8 @@ Type type_from_onnx(const OnnxType& type, std::string_view name, GraphBuilder& g
 Tensor tensor_from_onnx(const OnnxTensor& tensor, const OnnxSource& source) {
   OnnxTensorData data = decode_tensor(tensor, source);
   if (data.dtype == DType::string) return Tensor::of_strings(std::move(data.dims), std::move(data.strings));
-  return Tensor::share(data.dtype, std::move(data.dims), data.bytes, std::move(data.owner));
+  Tensor stored = Tensor::share(data.dtype, std::move(data.dims), data.bytes, std::move(data.owner));
+  return source.copies == nullptr ? stored.aligned() : source.copies->aligned(stored);
 }
 
 }  // namespace ingot

@@ -37,7 +37,7 @@ struct OnnxModelContext {
 // Sizes without a value or a name become fresh symbols of `g`.
 Type type_from_onnx(const OnnxType& type, std::string_view name, GraphBuilder& g);
 
-// Shares the bytes of the source where they need no conversion.
+// Shares the bytes of the source where they need no conversion and are aligned.
 Tensor tensor_from_onnx(const OnnxTensor& tensor, const OnnxSource& source);
 
 }  // namespace ingot

@@ -13,6 +13,7 @@
 
 namespace ingot {
 
+class OnnxAlignedCopies;
 class OnnxExternalFiles;
 
 // The element type of a TensorProto.DataType number. Throws Error(unsupported) for complex numbers and for
@@ -25,6 +26,7 @@ struct OnnxSource {
   std::string file;                       // named in errors
   std::shared_ptr<const void> owner;      // keeps the parsed bytes alive; empty: the caller does
   OnnxExternalFiles* external = nullptr;  // empty: tensors with external data are refused
+  OnnxAlignedCopies* copies = nullptr;    // empty: unaligned tensors are copied each time
 };
 
 // The elements of a tensor in the form that the rest of the library uses: row-major, little-endian, 2- and
