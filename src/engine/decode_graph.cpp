@@ -141,6 +141,7 @@ class Decoder {
 
   template <class T>
   std::vector<T> numbers(const flatbuffers::Vector<T>& stored) {
+    require_aligned(stored);
     budget_.charge(stored.size() * sizeof(T));
     return {stored.begin(), stored.end()};
   }

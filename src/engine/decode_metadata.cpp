@@ -183,6 +183,7 @@ class Decoder {
   }
 
   Shape numbers(const flatbuffers::Vector<int64_t>& stored) {
+    require_aligned(stored);
     budget_.charge(stored.size() * sizeof(int64_t));
     return {stored.begin(), stored.end()};
   }

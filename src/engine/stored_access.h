@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,13 @@ namespace ingot {
                .expected = std::move(expected),
                .observed = std::move(observed),
                .remedy = "Build it again with 'ingot compile'."});
+}
+
+// The verifier of FlatBuffers 2.0 checks the alignment of a vector's length only, not of 8-byte elements behind it.
+template <class T>
+void require_aligned(const flatbuffers::Vector<T>& stored) {
+  if (reinterpret_cast<uintptr_t>(stored.Data()) % sizeof(T) != 0)
+    corrupt("list of numbers", fmt::format("elements at a multiple of {} bytes", sizeof(T)), "another offset");
 }
 
 inline std::string_view view(const flatbuffers::String* text) { return {text->c_str(), text->size()}; }
