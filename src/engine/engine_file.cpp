@@ -50,11 +50,13 @@ EngineContent decode(const EngineSections& sections, std::string_view name) {
     ErrorCode code = e.code() == ErrorCode::invalid_argument || e.code() == ErrorCode::unsupported
                          ? ErrorCode::corrupt
                          : e.code();
+    ErrorParts inside = e.parts();
+    inside.remedy.clear();  // the file's own follows
     throw Error({.code = code,
                  .object = "engine file",
                  .name = std::string(name),
                  .expected = {},
-                 .observed = e.what(),
+                 .observed = Error(std::move(inside)).what(),
                  .remedy = code == ErrorCode::corrupt ? "Build it again with 'ingot compile'." : ""});
   }
 }
