@@ -43,7 +43,10 @@ Graph large() {
   return std::move(g).finish();
 }
 
-EngineContent content_of(const std::vector<std::byte>& bytes) { return read_engine(bytes, nullptr, "test"); }
+EngineContent content_of(std::vector<std::byte> bytes) {
+  auto kept = std::make_shared<std::vector<std::byte>>(std::move(bytes));
+  return read_engine(*kept, kept, "test");
+}
 
 std::string type_of_input(const EngineContent& content, size_t i) {
   return to_string(content.graph.type(content.graph.inputs().at(i).value));
