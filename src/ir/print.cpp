@@ -72,9 +72,7 @@ std::string print_value(const AttrValue& value, const PrintOptions& options) {
           return std::string(to_string(v));
         else if constexpr (std::is_same_v<T, Tensor>)
           return print_tensor(v, options);
-        else if constexpr (std::is_same_v<T, int64_t>)
-          return fmt::format("{}", v);
-        else if constexpr (std::is_same_v<T, double>)
+        else if constexpr (std::is_same_v<T, int64_t> || std::is_same_v<T, double>)
           return fmt::format("{}", v);
         else
           return list(v);
