@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "kernel/loop_nest.h"
+#include "kernel/target.h"
+
+namespace ingot::kernel {
+
+using KernelSource = std::variant<LoopNest, TileKernel>;
+std::string to_string(const KernelSource& source);
+
+// Names a kernel in every cache: SHA-256, in hex, over text, target level and kGeneratorVersion.
+inline constexpr int kGeneratorVersion = 1;  // raise it whenever the emitted code changes
+std::string kernel_key(const KernelSource& source, const Target& target);
+
+// Position-independent machine code without outside references, entered at its first byte; runs wherever it is placed
+// at a 64-byte boundary.
+using Code = std::vector<std::byte>;
+
+struct Listing {  // for people
+  std::string llvm_ir;
+  std::string assembly;
+};
+
+// Turns kernels into code; thread-safe. Throws Error(internal) for what it cannot emit.
+class Compiler {
+ public:
+  virtual ~Compiler() = default;
+  virtual Code compile(const KernelSource& source, const Target& target) const = 0;
+  virtual Listing list(const KernelSource& source, const Target& target) const = 0;
+};
+
+// The compiler, from the library libingot_jit.so beside this one (or in $INGOT_JIT_LIBRARY), opened at the first call.
+// Throws Error(not_found) that names where it was looked for.
+const Compiler& compiler();
+// Whether it was opened: a warm start never does.
+bool compiler_is_loaded();
+
+}  // namespace ingot::kernel

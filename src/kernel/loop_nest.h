@@ -1,0 +1,139 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ingot/dtype.h"
+#include "ingot/ops.h"
+
+// The loop form of a fused group: what both emitters read and what a kernel is cached under.
+//
+// A nest computes, for every point of its parallel axes, an expression per stored access; reductions fold the
+// reduced axes. Memory is reached through accesses alone: element (i0, i1, ...) lies at sum(i * stride). So
+// broadcasts, transposes, slices and concatenations cost nothing but a stride. No access of a nest overlaps one that
+// it stores, but for equal ones (in place).
+namespace ingot::kernel {
+
+// A number known when the kernel is made, or given at each call as KernelCall::sizes[param].
+struct Size {
+  int64_t value = 0;  // where param < 0
+  int32_t param = -1;
+
+  static Size of(int64_t value) { return {value, -1}; }
+  static Size given(int32_t param) { return {0, param}; }
+  bool is(int64_t v) const { return param < 0 && value == v; }
+  friend bool operator==(const Size&, const Size&) = default;
+};
+
+struct Axis {
+  Size extent;
+  bool reduced = false;  // reduced axes come after all parallel ones
+};
+
+struct Access {
+  DType dtype = DType::f32;
+  std::vector<Size> strides;  // in elements, one per axis; constant 0 where the axis is broadcast
+};
+
+enum class ExprKind : uint8_t {
+  load,         // accesses[source]
+  constant,     // `real`, or `integer` where dtype is an integer or boolean
+  index,        // position along axis `source`, i64
+  op,           // a pointwise `op` of args
+  reduce,       // args[0] folded over all reduced axes by `op`: ReduceSum, ReduceProd, ReduceMax or ReduceMin
+  accumulator,  // what the tile has summed for its point: f32, or i32 for integer products
+};
+
+// One value per point of the axes it varies over. Arithmetic on f16 and bf16 happens in f32: no expression but a load
+// has one of these types, and a load converts; a store converts back. Integer arithmetic wraps.
+struct Expr {
+  ExprKind kind = ExprKind::constant;
+  Op op = Op::Input;
+  DType dtype = DType::f32;  // of the result
+  std::vector<int32_t> args;  // earlier expressions
+  int32_t source = 0;
+  double real = 0;      // constants; the attribute alpha of an op
+  double real2 = 0;     // the attribute beta
+  int64_t integer = 0;  // constants; flags of an op: cast saturate (1), mod truncate (1), gelu tanh form (1),
+                        // is_inf negative (1) and positive (2)
+};
+
+struct Store {
+  int32_t access = 0;
+  int32_t expr = 0;
+};
+
+struct LoopNest {
+  std::vector<Axis> axes;
+  std::vector<Access> accesses;
+  std::vector<Expr> exprs;    // each reads earlier ones
+  std::vector<Store> stores;  // a stored reduction has stride 0 along reduced axes
+  int32_t vector_axis = 0;    // along which lanes lie; the innermost axis of its kind (parallel or reduced)
+};
+
+// How the window of a tile is combined.
+enum class TileKind : uint8_t {
+  dot,        // acc(r, c) += a(r, tap, k) * b(tap, k, c)
+  depthwise,  // acc(r, c) += a(r, tap, c) * b(tap, c)
+  max,        // acc(r, c) = max over taps of a(r, tap, c); NaN wins
+  sum,        // acc(r, c) += a(r, tap, c)
+};
+
+// The inner part of matrix products, convolutions and pooling: `rows` x `vectors` * lanes accumulators in registers, and
+// an epilogue over the two axes {row, column}, whose accesses have stride 1 or 0 along columns and, along rows, 0 or
+// any other constant: rows are found through TileCall::rows.
+struct TileKernel {
+  TileKind kind = TileKind::dot;
+  DType a = DType::f32;  // f32, or u8 with b s8 for sums in i32
+  DType b = DType::f32;  // f32, f16, bf16 (widened), i8
+  int32_t rows = 1;
+  int32_t vectors = 1;
+  LoopNest epilogue;
+};
+
+// One call of a kernel made from a LoopNest. The kernel computes the points [begin, end) of its first axis when it has
+// one parallel axis, otherwise of the row-major space of all parallel axes but the last.
+struct KernelCall {
+  std::byte* const* memory = nullptr;  // one per access, at point (0, 0, ...)
+  const int64_t* sizes = nullptr;
+  int64_t begin = 0;
+  int64_t end = 0;
+  std::byte* scratch = nullptr;  // scratch_bytes() of this thread, 64-byte aligned; null where that is 0
+};
+using KernelFunction = void (*)(const KernelCall*);
+
+// One call of a tile.
+struct TileCall {
+  const std::byte* const* a_rows = nullptr;  // `rows` pointers
+  const std::byte* b = nullptr;              // see docs/kernels.md for the packed forms
+  const int64_t* taps = nullptr;             // byte offsets added to every a row, one per tap
+  int64_t tap_count = 1;
+  int64_t depth = 0;       // dot: products per tap (u8: a multiple of 4)
+  int64_t b_stride = 0;    // bytes from one k (u8: 4 k) of b to the next; depthwise: from one tap to the next
+  const std::byte* next_b = nullptr;     // fetched into the second-level cache meanwhile; never null, may equal b
+  std::byte* const* memory = nullptr;    // [access * rows + row]: the element at column 0 of the tile
+  const int64_t* sizes = nullptr;
+  int64_t columns = 0;                   // valid columns, 1 ... vectors * lanes; others are neither read nor stored,
+                                         // but for packed b
+  float* partial = nullptr;              // rows * vectors * lanes sums carried between blocks of depth
+  int32_t first = 1;                     // start from zero rather than from `partial`
+  int32_t last = 1;                      // run the epilogue rather than store to `partial`
+};
+using TileFunction = void (*)(const TileCall*);
+
+// The canonical text: equal texts are equal kernels. One line per axis, access, expression and store.
+std::string to_string(const LoopNest& nest);
+std::string to_string(const TileKernel& tile);
+
+// Throws Error(internal) naming what is wrong: counts, order of expressions, types, axes.
+void verify(const LoopNest& nest);
+void verify(const TileKernel& tile);
+
+// Whether an expression varies over an axis.
+bool varies(const LoopNest& nest, int32_t expr, int32_t axis);
+
+// Memory that a call needs per thread, for these sizes.
+int64_t scratch_bytes(const LoopNest& nest, const int64_t* sizes);
+
+}  // namespace ingot::kernel
