@@ -105,7 +105,8 @@ using KernelFunction = void (*)(const KernelCall*);
 
 // One call of a tile.
 struct TileCall {
-  const std::byte* const* a_rows = nullptr;  // `rows` pointers
+  const std::byte* const* a_rows = nullptr;  // `rows` pointers; with a_step, `rows` for every tap
+  int64_t a_step = 0;                        // pointers from one tap's rows to the next one's; 0: taps share them
   const std::byte* b = nullptr;              // see docs/kernels.md for the packed forms
   const int64_t* taps = nullptr;             // byte offsets added to every a row, one per tap
   int64_t tap_count = 1;

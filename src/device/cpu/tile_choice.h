@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernel/loop_nest.h"
+#include "kernel/target.h"
+
+namespace ingot::cpu {
+
+// What the tiles of a problem compute; together with TileChoice, heights and epilogue it makes the kernels.
+struct TileTypes {
+  kernel::TileKind kind = kernel::TileKind::dot;
+  DType a = DType::f32;  // f32, or u8 where b is i8
+  DType b = DType::f32;  // f32, f16, bf16, i8; as packed. Unused by max and sum
+
+  friend bool operator==(const TileTypes&, const TileTypes&) = default;
+};
+
+// The shape of the tiles of a problem, which also decides how b is packed.
+struct TileChoice {
+  int rows = 1;     // of the highest tile
+  int vectors = 1;  // columns of every tile, in vectors
+  int lanes = 8;    // of one vector
+
+  int64_t columns() const { return static_cast<int64_t>(vectors) * lanes; }  // of one panel of b
+  friend bool operator==(const TileChoice&, const TileChoice&) = default;
+};
+
+inline constexpr int64_t kUnknownRows = -1;  // dynamic sizes
+
+// `rows` matter little: packed b made for one number of rows serves any other.
+TileChoice choose_tile(const kernel::Target& target, const TileTypes& types, int64_t rows, int64_t columns);
+
+// The heights of tiles that plan_tiles uses for so many rows: two neighbours, or all up to choice.rows where
+// unknown.
+std::vector<int> tile_heights(int64_t rows, const TileChoice& choice);
+
+// One kernel per height, in the order of `heights`.
+std::vector<kernel::TileKernel> tile_kernels(const TileTypes& types, const TileChoice& choice,
+                                             const kernel::LoopNest& epilogue,
+                                             const std::vector<int>& heights);
+
+}  // namespace ingot::cpu
