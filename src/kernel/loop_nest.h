@@ -123,6 +123,9 @@ struct TileCall {
 };
 using TileFunction = void (*)(const TileCall*);
 
+// The type that elements of a type in memory have in expressions: f32 for f16 and bf16, else the type itself.
+DType arithmetic_type(DType dtype);
+
 // The canonical text: equal texts are equal kernels. One line per axis, access, expression and store.
 std::string to_string(const LoopNest& nest);
 std::string to_string(const TileKernel& tile);
@@ -131,8 +134,9 @@ std::string to_string(const TileKernel& tile);
 void verify(const LoopNest& nest);
 void verify(const TileKernel& tile);
 
-// Whether an expression varies over an axis.
+// Whether an expression varies over an axis; of all expressions.
 bool varies(const LoopNest& nest, int32_t expr, int32_t axis);
+std::vector<bool> varying(const LoopNest& nest, int32_t axis);
 
 // Memory that a call needs per thread, for these sizes.
 int64_t scratch_bytes(const LoopNest& nest, const int64_t* sizes);

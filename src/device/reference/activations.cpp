@@ -1,25 +1,13 @@
-#include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "device/reference/elements.h"
 #include "device/reference/kernel.h"
+#include "ir/arithmetic.h"
 
 // Composites of one operand, computed in one go: each result is rounded once. decompose_activations.cpp says
 // what they mean; activations_test.cpp that both agree.
 namespace ingot::reference {
 namespace {
-
-double sigmoid(double x) { return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)); }
-double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x))); }
-double hard_sigmoid(double x, double alpha, double beta) {
-  return std::min(std::max(alpha * x + beta, 0.0), 1.0);
-}
-
-double gelu(double x, GeluForm form) {
-  if (form == GeluForm::erf) return 0.5 * x * (1 + std::erf(x * (std::numbers::sqrt2 / 2)));
-  return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
-}
 
 // out[i] = f(x[i], attributes).
 template <class A, class F>
@@ -37,7 +25,7 @@ void add_activation_kernels(KernelTable& t) {
     map<Name##Attrs>(c, []([[maybe_unused]] double x, [[maybe_unused]] const Name##Attrs& a) { return f; }); \
   }
   ACTIVATION(Elu, x < 0 ? a.alpha * std::expm1(x) : x);
-  ACTIVATION(Gelu, gelu(x, a.form));
+  ACTIVATION(Gelu, a.form == GeluForm::erf ? gelu_erf(x) : gelu_tanh(x));
   ACTIVATION(HardSigmoid, hard_sigmoid(x, a.alpha, a.beta));
   ACTIVATION(HardSwish, x * hard_sigmoid(x, 1.0 / 6, 0.5));
   ACTIVATION(LeakyRelu, x < 0 ? a.alpha * x : x);

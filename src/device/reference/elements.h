@@ -5,20 +5,11 @@
 #include <vector>
 
 #include "ingot/tensor.h"
+#include "ir/arithmetic.h"
 #include "ir/numeric.h"
 
 // Access to tensor elements for kernels that compute (in one of three wide types) or only move (in cells).
 namespace ingot::reference {
-
-// Kernels compute in double for floating types, int64_t for signed integers, uint64_t for unsigned ones and
-// booleans. Calls f with a zero of that type: with_wide(t.dtype(), [&](auto zero) { using W = decltype(zero);
-// ... }).
-template <class F>
-decltype(auto) with_wide(DType dtype, F f) {
-  if (is_floating(dtype)) return f(double{});
-  if (is_signed_integer(dtype)) return f(int64_t{});
-  return f(uint64_t{});
-}
 
 // All elements, converted to W (double, int64_t, uint64_t) whatever the dtype.
 template <class W>

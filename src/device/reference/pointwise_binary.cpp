@@ -1,10 +1,10 @@
 #include <cmath>
 #include <type_traits>
 
-#include "device/reference/arithmetic.h"
 #include "device/reference/elements.h"
 #include "device/reference/kernel.h"
 #include "device/reference/walk.h"
+#include "ir/arithmetic.h"
 
 namespace ingot::reference {
 namespace {
@@ -33,46 +33,6 @@ void compare(KernelContext& c, F f) {
   with_wide(c.in(0).dtype(), [&](auto zero) {
     map_as<decltype(zero), uint64_t>(c, [&](auto a, auto b) { return static_cast<uint64_t>(f(a, b)); });
   });
-}
-
-// Integer division truncates; by zero it gives 0, and the lowest number by -1 wraps to itself.
-template <class W>
-W divide(W a, W b) {
-  if constexpr (std::is_same_v<W, double>)
-    return a / b;
-  else if (b == 0)
-    return 0;
-  else if (std::is_signed_v<W> && b == static_cast<W>(-1))
-    return wrapping(W{0}, a, std::minus<>());
-  else
-    return static_cast<W>(a / b);
-}
-
-// Remainder with the sign of the divisor, or of the dividend if `truncate`. An integer modulo 0 is 0.
-template <class W>
-W modulo(W a, W b, bool truncate) {
-  if constexpr (std::is_same_v<W, double>) {
-    double r = std::fmod(a, b);
-    return !truncate && r != 0 && (r < 0) != (b < 0) ? r + b : r;
-  } else {
-    if (b == 0 || (std::is_signed_v<W> && b == static_cast<W>(-1))) return 0;
-    W r = a % b;
-    return !truncate && r != 0 && (r < 0) != (b < 0) ? static_cast<W>(r + b) : r;
-  }
-}
-
-// Integer powers by squaring, wrapping on overflow; a negative exponent truncates the fraction to zero.
-template <class W>
-W integer_power(W base, int64_t exponent) {
-  if (exponent < 0) {
-    if (base == 1) return 1;
-    if (std::is_signed_v<W> && base == static_cast<W>(-1)) return exponent % 2 == 0 ? W{1} : base;
-    return 0;
-  }
-  auto result = uint64_t{1}, square = static_cast<uint64_t>(base);
-  for (auto e = static_cast<uint64_t>(exponent); e != 0; e >>= 1, square *= square)
-    if (e & 1) result *= square;
-  return static_cast<W>(result);
 }
 
 void pow(KernelContext& c) {
@@ -156,19 +116,12 @@ void add_pointwise_binary_kernels(KernelTable& t) {
   t[Op::Clamp] = [](KernelContext& c) {
     with_wide(c.in(0).dtype(), [&](auto zero) { clamp_as<decltype(zero)>(c); });
   };
-  t[Op::Prelu] = [](KernelContext& c) {
-    map(c,
-        [](auto x, auto slope) { return x < decltype(x){0} ? wrapping(x, slope, std::multiplies<>()) : x; });
-  };
+  t[Op::Prelu] = [](KernelContext& c) { map(c, [](auto x, auto slope) { return prelu(x, slope); }); };
   t[Op::LogicalAnd] = t[Op::BitwiseAnd] = [](KernelContext& c) { bitwise(c, std::bit_and<uint64_t>()); };
   t[Op::LogicalOr] = t[Op::BitwiseOr] = [](KernelContext& c) { bitwise(c, std::bit_or<uint64_t>()); };
   t[Op::LogicalXor] = t[Op::BitwiseXor] = [](KernelContext& c) { bitwise(c, std::bit_xor<uint64_t>()); };
-  t[Op::ShiftLeft] = [](KernelContext& c) {
-    bitwise(c, [](uint64_t a, uint64_t b) { return b < 64 ? a << b : 0; });
-  };
-  t[Op::ShiftRight] = [](KernelContext& c) {
-    bitwise(c, [](uint64_t a, uint64_t b) { return b < 64 ? a >> b : 0; });
-  };
+  t[Op::ShiftLeft] = [](KernelContext& c) { bitwise(c, shift_left); };
+  t[Op::ShiftRight] = [](KernelContext& c) { bitwise(c, shift_right); };
   t[Op::Equal] = equal;
   t[Op::Less] = [](KernelContext& c) { compare(c, [](auto a, auto b) { return a < b; }); };
   t[Op::LessOrEqual] = [](KernelContext& c) { compare(c, [](auto a, auto b) { return a <= b; }); };

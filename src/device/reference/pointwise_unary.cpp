@@ -3,6 +3,7 @@
 
 #include "device/reference/elements.h"
 #include "device/reference/kernel.h"
+#include "ir/arithmetic.h"
 
 namespace ingot::reference {
 namespace {
@@ -28,15 +29,6 @@ void test_real(KernelContext& c, F f) {
       c.out(0), [&](double x) { return f(x) ? 1 : 0; }, c.in(0));
 }
 
-// Negation wraps for the lowest integer, so it runs on unsigned numbers.
-template <class W>
-W negate(W x) {
-  if constexpr (std::is_same_v<W, int64_t>)
-    return static_cast<int64_t>(-static_cast<uint64_t>(x));
-  else
-    return -x;
-}
-
 void abs(KernelContext& c) {
   map(c, [](auto x) {
     if constexpr (std::is_same_v<decltype(x), double>)
@@ -49,11 +41,7 @@ void neg(KernelContext& c) {
   map(c, [](auto x) { return negate(x); });
 }
 void sign(KernelContext& c) {
-  map(c, [](auto x) {
-    if constexpr (std::is_same_v<decltype(x), double>)
-      if (std::isnan(x)) return x;
-    return static_cast<decltype(x)>((x > 0) - (x < 0));
-  });
+  map(c, [](auto x) { return sign_of(x); });
 }
 void relu(KernelContext& c) {
   map(c, [](auto x) { return x < decltype(x){0} ? decltype(x){0} : x; });
@@ -109,7 +97,7 @@ void add_pointwise_unary_kernels(KernelTable& t) {
   REAL_FUNCTION(Acosh, std::acosh(x));
   REAL_FUNCTION(Atanh, std::atanh(x));
   REAL_FUNCTION(Erf, std::erf(x));
-  REAL_FUNCTION(Sigmoid, x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)));
+  REAL_FUNCTION(Sigmoid, sigmoid(x));
 #undef REAL_FUNCTION
 }
 

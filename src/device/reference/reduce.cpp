@@ -1,9 +1,9 @@
 #include <limits>
 
-#include "device/reference/arithmetic.h"
 #include "device/reference/elements.h"
 #include "device/reference/kernel.h"
 #include "device/reference/walk.h"
+#include "ir/arithmetic.h"
 
 namespace ingot::reference {
 namespace {
@@ -20,24 +20,6 @@ std::vector<int64_t> reduced_axes(const KernelContext& c, bool keep_if_no_axes) 
   if (axes.empty() && !keep_if_no_axes)
     for (int64_t i = 0; i < c.in(0).rank(); ++i) axes.push_back(i);
   return axes;
-}
-
-template <class W>
-struct Extremes {
-  W lowest, highest;
-};
-
-// The ends of an element type: infinities for floating types.
-template <class W>
-Extremes<W> extremes(DType dtype) {
-  int bits = bit_width(dtype);
-  if constexpr (std::is_same_v<W, double>)
-    return {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
-  else if (dtype == DType::boolean)
-    return {W{0}, W{1}};
-  else
-    return {static_cast<W>(std::numeric_limits<W>::min() >> (64 - bits)),
-            static_cast<W>(std::numeric_limits<W>::max() >> (64 - bits))};
 }
 
 // Folds x with f, starting from `empty`.

@@ -1,7 +1,7 @@
-#include "device/reference/arithmetic.h"
 #include "device/reference/elements.h"
 #include "device/reference/kernel.h"
 #include "device/reference/walk.h"
+#include "ir/arithmetic.h"
 
 namespace ingot::reference {
 namespace {
