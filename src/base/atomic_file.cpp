@@ -17,7 +17,6 @@ namespace ingot {
 namespace {
 
 constexpr size_t kBufferSize = 1 << 20;
-constexpr mode_t kMode = 0666;  // cut by the process's umask, as for any new file
 
 std::string folder_of(const std::string& path) {
   size_t slash = path.rfind('/');
@@ -34,8 +33,8 @@ std::string new_temporary_name(const std::string& folder) {
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::string path, std::string_view object, Temporary temporary)
-    : path_(std::move(path)), object_(object), folder_(folder_of(path_)) {
+AtomicFile::AtomicFile(std::string path, std::string_view object, Temporary temporary, mode_t mode)
+    : path_(std::move(path)), object_(object), folder_(folder_of(path_)), mode_(mode) {
   if (path_.empty() || path_.back() == '/') fail(EISDIR, "create it");
   struct stat info;
   if (lstat(path_.c_str(), &info) == 0 && !S_ISLNK(info.st_mode))
@@ -50,14 +49,14 @@ AtomicFile::~AtomicFile() {
 
 void AtomicFile::open_temporary(Temporary temporary) {
   if (temporary == Temporary::nameless) {
-    fd_ = UniqueFd(::open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kMode));
+    fd_ = UniqueFd(::open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, mode_));
     if (fd_) return;
     // Old kernels answer EISDIR, file systems without nameless files EOPNOTSUPP.
     if (errno != EISDIR && errno != EOPNOTSUPP) fail(errno, "create a temporary next to it");
   }
   do {
     temporary_ = new_temporary_name(folder_);
-    fd_ = UniqueFd(::open(temporary_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, kMode));
+    fd_ = UniqueFd(::open(temporary_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, mode_));
   } while (!fd_ && errno == EEXIST);
   if (fd_) return;
   temporary_.clear();
@@ -124,13 +123,15 @@ void AtomicFile::name_temporary() {
   temporary_ = name;
 }
 
-void AtomicFile::commit() {
+void AtomicFile::commit(Durability durability) {
   flush();
-  if (fsync(fd_.get()) != 0) fail(errno, "write");
+  const bool sync = durability == Durability::synced;
+  if (sync && fsync(fd_.get()) != 0) fail(errno, "write");
   name_temporary();
   if (rename(temporary_.c_str(), path_.c_str()) != 0) fail(errno, "rename the temporary to it");
   temporary_.clear();
   fd_.reset();
+  if (!sync) return;
   UniqueFd folder(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder || fsync(folder.get()) != 0) fail(errno, "sync its folder");
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -23,11 +25,14 @@ class AtomicFile {
   // How the temporary exists before commit(). `nameless` falls back to `named` where the file system lacks
   // it.
   enum class Temporary { nameless, named };
+  // Whether commit() waits until a power cut can harm neither content nor name. Without, the file may then be
+  // gone or damaged: for content that its reader checks and that can be made again.
+  enum class Durability { synced, unsynced };
 
   // Throws invalid_argument where `path` names something that is not a regular file: publishing would replace
-  // it.
+  // it. `mode` holds the permissions, cut by the process's umask.
   explicit AtomicFile(std::string path, std::string_view object = "file",
-                      Temporary temporary = Temporary::nameless);
+                      Temporary temporary = Temporary::nameless, mode_t mode = 0666);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -41,8 +46,8 @@ class AtomicFile {
   uint64_t size() const { return written_ + buffer_.size(); }  // bytes appended so far
   const std::string& path() const { return path_; }
 
-  // Publishes; when it returns, content and name survive a power cut. At most once, and no writes after it.
-  void commit();
+  // Publishes. At most once, and no writes after it.
+  void commit(Durability durability = Durability::synced);
 
  private:
   void open_temporary(Temporary temporary);
@@ -54,6 +59,7 @@ class AtomicFile {
   std::string path_;
   std::string object_;
   std::string folder_;
+  mode_t mode_;
   std::string temporary_;  // its path; empty while it has no name
   UniqueFd fd_;
   std::vector<std::byte> buffer_;
