@@ -2,44 +2,69 @@
 
 #include <pthread.h>
 
-#include <atomic>
+#include <bit>
+#include <chrono>
 #include <exception>
 #include <system_error>
 
 #include "base/blocked_signals.h"
 #include "base/cpu_count.h"
+#include "base/float_control.h"
 #include "ingot/error.h"
 
 namespace ingot {
+namespace {
 
-struct ThreadPool::Loop {
-  Loop(int64_t n, int64_t grain, const std::function<void(int64_t, int64_t)>& chunk)
-      : n(n), grain(grain), chunks(n / grain + (n % grain != 0)), chunk(chunk) {}
+constexpr int kSlots = 64;
+// Longer than the serial work between two loops mostly is, shorter than anyone notices.
+constexpr auto kSpin = std::chrono::microseconds(8);
 
+// Watches for a condition for a short while; false: it did not come.
+template <class F>
+bool spin_until(F condition) {
+  for (int i = 0; i < 16; ++i) {
+    if (condition()) return true;
+    _mm_pause();
+  }
+  for (auto end = std::chrono::steady_clock::now() + kSpin; std::chrono::steady_clock::now() < end;)
+    for (int i = 0; i < 4; ++i) {
+      if (condition()) return true;
+      _mm_pause();
+    }
+  return condition();
+}
+
+}  // namespace
+
+struct alignas(64) ThreadPool::Loop {
   // Runs chunks until none is left to begin.
-  void run() {
+  void run(int thread) {
     for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < chunks;) {
       try {
-        chunk(i * grain, i + 1 == chunks ? n : (i + 1) * grain);
+        (*chunk)(i * grain, i + 1 == chunks ? n : (i + 1) * grain, thread);
       } catch (...) {
-        std::lock_guard lock(error_mutex);
-        if (!error) error = std::current_exception();
+        if (!failed.exchange(true, std::memory_order_relaxed)) error = std::current_exception();
         next.store(chunks, std::memory_order_relaxed);
       }
     }
   }
 
-  bool exhausted() const { return next.load(std::memory_order_relaxed) >= chunks; }
+  // Written by the caller before the slot opens.
+  int64_t n = 0, grain = 1, chunks = 0;
+  const Chunk* chunk = nullptr;
+  unsigned float_mode = 0;
+  std::exception_ptr error;  // written by the one thread that sets `failed`
+  std::atomic<bool> failed = false;
 
-  const int64_t n, grain, chunks;
-  const std::function<void(int64_t, int64_t)>& chunk;
-  std::atomic<int64_t> next = 0;
-  int helpers = 0;  // workers inside run(); guarded by the pool's mutex
-  std::mutex error_mutex;
-  std::exception_ptr error;
+  alignas(64) std::atomic<int64_t> next = 0;
+  alignas(64) std::atomic<uint32_t> helpers = 0;  // workers that may be inside
+  std::atomic<int> arrivals = 0;                  // workers that have been
 };
 
-ThreadPool::ThreadPool(int threads) { start((threads > 0 ? threads : available_cpus()) - 1); }
+ThreadPool::ThreadPool(int threads)
+    : size_(threads > 0 ? threads : available_cpus()), loops_(std::make_unique<Loop[]>(kSlots)) {
+  start(size_ - 1);
+}
 
 ThreadPool::~ThreadPool() { stop(); }
 
@@ -48,7 +73,7 @@ void ThreadPool::start(int workers) {
   try {
     BlockedSignals blocked;
     workers_.reserve(static_cast<size_t>(workers));
-    for (int i = 0; i < workers; ++i) workers_.emplace_back([this] { work(); });
+    for (int i = 0; i < workers; ++i) workers_.emplace_back([this, i] { work(static_cast<unsigned>(i)); });
   } catch (const std::system_error& e) {
     failure = fmt::format("the system refused number {} (error {})", workers_.size() + 1, e.code().value());
   }
@@ -62,51 +87,100 @@ void ThreadPool::start(int workers) {
 }
 
 void ThreadPool::stop() {
-  {
-    std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  wake_.notify_all();
+  stopping_ = true;
+  ++signals_;
+  signals_.notify_all();
   for (std::thread& worker : workers_) worker.join();
   workers_.clear();
 }
 
-void ThreadPool::work() {
+void ThreadPool::work(unsigned seed) {
   pthread_setname_np(pthread_self(), "ingot-pool");
-  std::unique_lock lock(mutex_);
-  for (;;) {
-    wake_.wait(lock, [&] { return stopping_ || !loops_.empty(); });
-    if (stopping_) return;
-    Loop* loop = loops_.back();
-    if (loop->exhausted()) {
-      loops_.pop_back();
+  // Workers begin looking at different slots, so that they spread over the loops of several callers.
+  for (unsigned from = seed; !stopping_.load(std::memory_order_relaxed);) {
+    uint64_t open = std::rotr(open_.load(), static_cast<int>(from % kSlots));
+    if (open == 0) {
+      wait_for_loop();
       continue;
     }
-    ++loop->helpers;
-    lock.unlock();
-    loop->run();
-    lock.lock();
-    if (--loop->helpers == 0) finished_.notify_all();
+    unsigned slot = (from + static_cast<unsigned>(std::countr_zero(open))) % kSlots;
+    if (join(slot)) from = slot + 1;
   }
 }
 
-void ThreadPool::parallel_for(int64_t n, int64_t grain, const std::function<void(int64_t, int64_t)>& chunk) {
+void ThreadPool::wait_for_loop() {
+  auto wanted = [this] { return open_.load() != 0 || stopping_.load(); };
+  if (spin_until(wanted)) return;
+  // A caller opens its slot, then looks for sleepers; a worker counts itself as one, then looks for open
+  // slots. So one of the two sees the other.
+  uint32_t seen = signals_.load();
+  ++sleepers_;
+  if (!wanted()) signals_.wait(seen);
+  --sleepers_;
+}
+
+// Works on the loop in a slot, if that is still open. Being counted in `helpers` keeps the slot from its next
+// loop.
+bool ThreadPool::join(unsigned slot) {
+  Loop& loop = loops_[slot];
+  const uint64_t bit = uint64_t{1} << slot;
+  ++loop.helpers;
+  const bool open = (open_.load() & bit) != 0;
+  if (open) {
+    set_float_mode(loop.float_mode);
+    loop.run(1 + loop.arrivals.fetch_add(1, std::memory_order_relaxed));
+    open_ &= ~bit;  // nobody comes to a loop without chunks
+  }
+  if (--loop.helpers == 0) loop.helpers.notify_one();
+  return open;
+}
+
+// A slot for a loop of the calling thread; -1 when so many loops run that one more need not be shared.
+int ThreadPool::claim() {
+  for (uint64_t claimed = claimed_.load(std::memory_order_relaxed); ~claimed != 0;) {
+    int slot = std::countr_one(claimed);
+    if (claimed_.compare_exchange_weak(claimed, claimed | uint64_t{1} << slot, std::memory_order_acquire))
+      return slot;
+  }
+  return -1;
+}
+
+void ThreadPool::publish(unsigned slot, int64_t helpers) {
+  open_ |= uint64_t{1} << slot;
+  auto asleep = static_cast<int64_t>(sleepers_.load());
+  if (asleep == 0) return;
+  ++signals_;
+  if (helpers >= asleep) return signals_.notify_all();
+  for (int64_t i = 0; i < helpers; ++i) signals_.notify_one();
+}
+
+void ThreadPool::parallel_for(int64_t n, int64_t grain, Chunk chunk) {
   if (n <= 0) return;
-  Loop loop(n, std::max<int64_t>(grain, 1), chunk);
-  const int64_t helpers = std::min<int64_t>(loop.chunks, size()) - 1;
-  if (helpers > 0) {
-    std::lock_guard lock(mutex_);
-    loops_.push_back(&loop);
+  grain = std::max<int64_t>(grain, 1);
+  const int64_t chunks = n / grain + (n % grain != 0);
+  const int claimed = chunks > 1 && size_ > 1 ? claim() : -1;
+  if (claimed < 0) {
+    for (int64_t i = 0; i < chunks; ++i) chunk(i * grain, i + 1 == chunks ? n : (i + 1) * grain, 0);
+    return;
   }
-  for (int64_t i = 0; i < helpers; ++i) wake_.notify_one();
-  loop.run();
-  if (helpers > 0) {
-    // The loop lives on this stack, so it leaves the list, and every helper leaves it, before this returns.
-    std::unique_lock lock(mutex_);
-    std::erase(loops_, &loop);
-    finished_.wait(lock, [&] { return loop.helpers == 0; });
-  }
-  if (loop.error) std::rethrow_exception(loop.error);
+  const auto slot = static_cast<unsigned>(claimed);
+  const uint64_t bit = uint64_t{1} << slot;
+  Loop& loop = loops_[slot];
+  loop.n = n, loop.grain = grain, loop.chunks = chunks;
+  loop.chunk = &chunk;
+  loop.float_mode = float_mode();
+  loop.failed.store(false, std::memory_order_relaxed);
+  loop.arrivals.store(0, std::memory_order_relaxed);
+  loop.next.store(0, std::memory_order_relaxed);
+  publish(slot, std::min<int64_t>(chunks, size_) - 1);
+  loop.run(0);
+  open_ &= ~bit;
+  auto left = [&loop] { return loop.helpers.load() == 0; };
+  if (!spin_until(left))
+    for (uint32_t inside; (inside = loop.helpers.load()) != 0;) loop.helpers.wait(inside);
+  std::exception_ptr error = std::exchange(loop.error, nullptr);
+  claimed_.fetch_and(~bit, std::memory_order_release);
+  if (error) std::rethrow_exception(error);
 }
 
 }  // namespace ingot

@@ -1,18 +1,20 @@
 #pragma once
 
-#include <condition_variable>
+#include <atomic>
 #include <cstdint>
-#include <deque>
-#include <functional>
-#include <mutex>
+#include <memory>
 #include <thread>
 #include <vector>
 
+#include "base/function_ref.h"
+
 namespace ingot {
 
-// Threads that share out the chunks of loops. Idle threads sleep in the kernel. Any number of callers may
-// share one pool, and a chunk may start a loop of its own: every caller works on its own loop and only ever
-// waits for chunks that already run on other threads, so nothing can deadlock.
+// Threads that share out the chunks of loops: a loop starts and ends within about a microsecond, allocates
+// nothing, and costs nothing when nobody is free to help. Idle threads watch for work for a few microseconds,
+// then sleep in the kernel. Any number of callers may share one pool, and a chunk may start a loop of its
+// own: every caller works on its own loop and only ever waits for chunks that already run on other threads,
+// so nothing can deadlock.
 class ThreadPool {
  public:
   // `threads` counts the caller of parallel_for, so that many minus one are started; 0 means
@@ -23,28 +25,45 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  int size() const { return static_cast<int>(workers_.size()) + 1; }
+  int size() const { return size_; }
 
-  // Calls chunk(begin, end) for [0, grain), [grain, 2 * grain), ... up to n, in any order and on any threads,
-  // the caller's included; returns when all are done. The chunks depend on n and grain alone, so what is
-  // computed per chunk is the same at every thread count. n <= 0 does nothing; a grain below 1 counts as 1.
+  // `thread` is in [0, size()) and differs between threads that work on this loop at the same time: an index
+  // of scratch memory that belongs to the caller.
+  using Chunk = FunctionRef<void(int64_t begin, int64_t end, int thread)>;
+
+  // Calls chunk for [0, grain), [grain, 2 * grain), ... up to n, in any order and on any threads, the
+  // caller's included; returns when all are done. The chunks depend on n and grain alone, so what is computed
+  // per chunk is the same at every thread count; they run in the caller's floating-point mode
+  // (base/float_control.h). n <= 0 does nothing; a grain below 1 counts as 1.
   //
-  // What a chunk throws stops chunks not yet begun and is rethrown here, the first one if there are several.
-  void parallel_for(int64_t n, int64_t grain, const std::function<void(int64_t begin, int64_t end)>& chunk);
+  // What a chunk throws stops chunks not yet begun and is rethrown here, one of them if there are several.
+  void parallel_for(int64_t n, int64_t grain, Chunk chunk);
 
  private:
   struct Loop;
 
   void start(int workers);
   void stop();
-  void work();
+  void work(unsigned seed);
+  void wait_for_loop();
+  bool join(unsigned slot);
+  int claim();
+  void publish(unsigned slot, int64_t helpers);
 
-  std::mutex mutex_;
-  std::condition_variable wake_;      // a loop was added, or the end has come
-  std::condition_variable finished_;  // a worker left a loop
-  std::deque<Loop*> loops_;           // those that may have chunks to begin; the newest, innermost, last
-  bool stopping_ = false;
+  const int size_;
+  // A loop in progress takes one of 64 slots, which never go away, so a thread that looks at one too late
+  // does no harm. Bit i of a mask is slot i.
+  const std::unique_ptr<Loop[]> loops_;
+  alignas(64) std::atomic<uint64_t> claimed_ = 0;   // has a caller
+  alignas(64) std::atomic<uint64_t> open_ = 0;      // may have chunks to begin
+  alignas(64) std::atomic<uint32_t> sleepers_ = 0;  // workers that sleep, or are about to
+  std::atomic<uint32_t> signals_ = 0;               // changes to wake them
+  std::atomic<bool> stopping_ = false;
   std::vector<std::thread> workers_;
 };
+
+// The pool of this many threads (0: available_cpus()) for the calling thread's affinity, made at the first
+// call and shared by all who ask for an equal one until the last lets it go. Thread-safe.
+std::shared_ptr<ThreadPool> shared_thread_pool(int threads);
 
 }  // namespace ingot

@@ -94,7 +94,7 @@ class SectionWriter {
   void write_chunk(std::span<const std::byte> chunk) {
     if (pool_ != nullptr && chunk.size() == kChunk) {
       pool_->parallel_for(
-          2, 1, [&](int64_t part, int64_t) { part == 0 ? sink_.append(chunk) : sha_.update(chunk); });
+          2, 1, [&](int64_t part, int64_t, int) { part == 0 ? sink_.append(chunk) : sha_.update(chunk); });
     } else {
       sink_.append(chunk);
       sha_.update(chunk);

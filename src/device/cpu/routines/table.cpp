@@ -1,0 +1,15 @@
+#include "device/cpu/routines/table.h"
+
+namespace ingot::cpu {
+
+const Routine* find_routine(Op op) {
+  static const RoutineTable table = [] {
+    RoutineTable t;
+    add_movement_routines(t);
+    return t;
+  }();
+  auto found = table.find(op);
+  return found == table.end() ? nullptr : &found->second;
+}
+
+}  // namespace ingot::cpu

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <map>
+
+#include "device/cpu/routine.h"
+
+namespace ingot::cpu {
+
+using RoutineTable = std::map<Op, Routine>;
+
+// One per file of routines.
+void add_movement_routines(RoutineTable& table);
+
+}  // namespace ingot::cpu
