@@ -1,0 +1,133 @@
+// Quantisation: per tensor, per slice and per block.
+#include "tests/devices/table.h"
+
+namespace ingot::devices {
+namespace {
+
+enum class Grain { tensor, axis, block };
+
+struct Form {
+  Shape x;
+  int64_t axis = 1;
+  Grain grain = Grain::tensor;
+  int64_t block = 0;
+};
+
+const std::vector<Form>& forms() {
+  static const std::vector<Form> all = {{{37}, 0},
+                                        {{5, 67}},
+                                        {{3, 9, 17}, 1, Grain::axis},
+                                        {{5, 19}, 0, Grain::axis},
+                                        {{5, 19}, -1, Grain::axis},
+                                        {{8, 64}, 1, Grain::block, 32},
+                                        {{64, 9}, 0, Grain::block, 16},
+                                        {{3, 40}, 1, Grain::block, 32}};
+  return all;
+}
+
+Shape scale_shape(const Form& f) {
+  if (f.grain == Grain::tensor) return {};
+  const auto axis = static_cast<size_t>(f.axis < 0 ? f.axis + static_cast<int64_t>(f.x.size()) : f.axis);
+  if (f.grain == Grain::axis) return {f.x[axis]};
+  Shape shape = f.x;
+  shape[axis] = (shape[axis] + f.block - 1) / f.block;
+  return shape;
+}
+
+std::string name_of(const char* op, DType from, DType to, const Form& f, bool zero) {
+  return fmt::format("{} {} to {} {} scale {}{}", op, to_string(from), to_string(to), to_string(f.x),
+                     to_string(scale_shape(f)), zero ? " zero_point" : "");
+}
+
+void add_quantize(Table& table, DType to, const Form& f, bool zero) {
+  auto build = [=](GraphMaker& m) {
+    const Value x = m.tensor(DType::f32, f.x, {-20, 20}),
+                scale = m.tensor(DType::f32, scale_shape(f), {0.05, 0.3});
+    const Value zero_point = zero ? m.tensor(to, scale_shape(f), {0, 5}) : Value();
+    return std::vector<Value>{
+        m.g.quantize(x, scale, zero_point, {.to = to, .axis = f.axis, .block_size = f.block})};
+  };
+  table.push_back({name_of("quantize", DType::f32, to, f, zero), build, Closeness::exact,
+                   plain_and_one_more(table.size())});
+}
+
+void add_dequantize(Table& table, DType from, DType to, const Form& f, bool zero) {
+  auto build = [=](GraphMaker& m) {
+    const bool nibble = bit_width(from) == 4;
+    const Value x = m.tensor(from, f.x, nibble ? Range{-8, 15} : Range{-128, 127});
+    const Value scale = m.tensor(to, scale_shape(f), {0.05, 0.3});
+    const Value zero_point = zero ? m.tensor(from, scale_shape(f), {0, 5}) : Value();
+    return std::vector<Value>{
+        m.g.dequantize(x, scale, zero_point, {.to = to, .axis = f.axis, .block_size = f.block})};
+  };
+  table.push_back({name_of("dequantize", from, to, f, zero), build, Closeness::rounding,
+                   plain_and_one_more(table.size())});
+}
+
+// What block-quantised weights become: a dequantised constant as the second operand of a product.
+void add_quantized_products(Table& table) {
+  for (DType weight : {DType::u4, DType::i4, DType::u8, DType::i8})
+    for (int64_t rows : {1, 5, 33})
+      for (int64_t block : {16, 32, 128}) {
+        auto build = [=](GraphMaker& m) {
+          const Value x = m.tensor(DType::f32, {rows, 256});
+          const Value w = m.constant(random_tensor(m.random, weight, {48, 256}, {-8, 7}));
+          const Value scale = m.constant(random_tensor(m.random, DType::f32, {48, 256 / block}, {0.01, 0.1}));
+          const Value dense = m.g.dequantize(w, scale, {}, {.axis = 1, .block_size = block});
+          return std::vector<Value>{m.g.matmul(x, m.g.transpose(dense))};
+        };
+        table.push_back({fmt::format("matmul of {} blocks of {} rows {}", to_string(weight), block, rows),
+                         build,
+                         Closeness::composed,
+                         {Source::plain, Source::symbolic, Source::computed}});
+      }
+}
+
+// Quantised layers as exporters write them.
+void add_quantized_convolutions(Table& table) {
+  for (bool per_channel : {false, true})
+    for (DType activation : {DType::u8, DType::i8})
+      for (int64_t group : {1, 8}) {
+        auto build = [=](GraphMaker& m) {
+          const Value x = m.g.quantize(m.tensor(DType::f32, {1, 8, 9, 11}),
+                                       m.constant(tensor_of(DType::f32, {}, {0.0625})),
+                                       m.constant(tensor_of(activation, {}, {3})), {.to = activation});
+          const Value w = m.constant(random_tensor(m.random, DType::i8, {16, 8 / group, 3, 3}, {-127, 127}));
+          const Value w_scale =
+              m.constant(per_channel ? random_tensor(m.random, DType::f32, {16}, {0.005, 0.02})
+                                     : tensor_of(DType::f32, {}, {0.01}));
+          const Value real = m.g.dequantize(x, m.constant(tensor_of(DType::f32, {}, {0.0625})),
+                                            m.constant(tensor_of(activation, {}, {3})));
+          const Value real_w = m.g.dequantize(w, w_scale, {}, {.axis = 0});
+          return std::vector<Value>{m.g.relu(
+              m.g.conv(real, real_w, m.tensor(DType::f32, {16}), {.pads = {1, 1, 1, 1}, .group = group}))};
+        };
+        table.push_back({fmt::format("quantised conv {}{} group {}", to_string(activation),
+                                     per_channel ? " per channel" : "", group),
+                         build, Closeness::composed});
+      }
+}
+
+}  // namespace
+
+void add_quantization_cases(Table& table) {
+  for (const Form& f : forms())
+    for (bool zero : {false, true}) {
+      for (DType to : {DType::u8, DType::i8, DType::i16, DType::u4, DType::i4, DType::f8e4m3fn})
+        add_quantize(table, to, f, zero);
+      for (DType from : {DType::u8, DType::i8, DType::i32, DType::u4, DType::i4})
+        for (DType to : {DType::f32, DType::f16}) add_dequantize(table, from, to, f, zero);
+    }
+  for (const Shape& shape : {Shape{37}, Shape{5, 67}, Shape{2, 3, 9}}) {
+    auto dynamic = [=](GraphMaker& m) {
+      const auto parts = m.g.dynamic_quantize(m.tensor(DType::f32, shape, {-3, 5}));
+      return std::vector<Value>(parts.begin(), parts.end());
+    };
+    table.push_back(
+        {fmt::format("dynamic_quantize {}", to_string(shape)), dynamic, Closeness::rounding, all_sources()});
+  }
+  add_quantized_products(table);
+  add_quantized_convolutions(table);
+}
+
+}  // namespace ingot::devices
