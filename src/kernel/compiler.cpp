@@ -78,9 +78,11 @@ std::string to_string(const KernelSource& source) {
 }
 
 std::string kernel_key(const KernelSource& source, const Target& target) {
-  return to_hex(sha256(fmt::format("{}\n{}\n{}\n{}", kGeneratorVersion, kGeneratorDigest,
-                                   to_string(target.level), to_string(source))));
+  return to_hex(
+      sha256(fmt::format("{}\n{}\n{}", kGeneratorDigest, to_string(target.level), to_string(source))));
 }
+
+std::string_view generator_digest() { return kGeneratorDigest; }
 
 const Compiler& compiler() {
   if (const Compiler* opened = opened_compiler.load(std::memory_order_acquire)) return *opened;

@@ -13,9 +13,10 @@ namespace ingot::kernel {
 using KernelSource = std::variant<LoopNest, TileKernel>;
 std::string to_string(const KernelSource& source);
 
-// Names a kernel in every cache: SHA-256, in hex, over text, target level and kGeneratorVersion.
-inline constexpr int kGeneratorVersion = 1;  // raise it whenever the emitted code changes
+// Names a kernel in every cache: SHA-256, in hex, over text, target level and generator_digest().
 std::string kernel_key(const KernelSource& source, const Target& target);
+// SHA-256, in hex, over the sources of the generator: changes whenever the emitted code may.
+std::string_view generator_digest();
 
 // Position-independent machine code without outside references, entered at its first byte; runs wherever it is placed
 // at a 64-byte boundary.

@@ -1,0 +1,217 @@
+#include "device/cpu/kernel_set.h"
+
+#include <array>
+
+#include "base/stopwatch.h"
+#include "base/thread_pool.h"
+#include "device/cpu/embedded_kernels.h"
+#include "ingot/error.h"
+#include "kernel/executable_memory.h"
+
+namespace ingot::cpu {
+namespace {
+
+constexpr size_t kMaxImageKernels = 4096;  // then kernels that are no longer asked for leave the image
+
+std::string image_key_of(const kernel::Target& target, const std::string& engine_key) {
+  if (engine_key.empty()) return "";
+  const auto text =
+      fmt::format("{}\n{}\n{}", kernel::generator_digest(), to_string(target.level), engine_key);
+  return "image-" + to_hex(sha256(text));
+}
+
+Digest digest_of(const std::string& key) { return digest_from_hex(key).value(); }
+
+// Memory from which the bytes of a cache entry can run, and where they are in it.
+LoadedKernel executable(const std::shared_ptr<const CacheEntry>& entry) {
+  if (entry->make_executable()) return {entry->payload(), entry};
+  const auto copy = kernel::ExecutableMemory::copy(entry->payload());
+  return {copy->bytes(), copy};
+}
+
+}  // namespace
+
+std::string_view to_string(KernelOrigin origin) {
+  constexpr auto kNames =
+      std::to_array<std::string_view>({"none", "registry", "embedded", "image", "entry", "compiled"});
+  return kNames.at(static_cast<size_t>(origin));
+}
+
+KernelSet::KernelSet(const kernel::Target& target, std::shared_ptr<Cache> cache, std::string engine_key,
+                     Diagnostics diagnostics)
+    : target_(target),
+      cache_(cache ? std::move(cache) : std::make_shared<Cache>("")),
+      image_key_(image_key_of(target, engine_key)),
+      diagnostics_(std::move(diagnostics)) {}
+
+int KernelSet::add(kernel::KernelSource source) {
+  std::string key = kernel::kernel_key(source, target_);
+  const std::lock_guard lock(mutex_);
+  const auto [place, is_new] = ids_.emplace(key, static_cast<int>(entries_.size()));
+  if (is_new) entries_.push_back({std::move(source), std::move(key), nullptr, KernelOrigin::none});
+  return place->second;
+}
+
+void KernelSet::prepare(int threads) {
+  const Stopwatch load_time;
+  std::vector<Entry*> missing = unprepared();
+  if (missing.empty()) return;
+  std::erase_if(missing, [this](Entry* entry) { return load(*entry); });
+  const Stopwatch compile_time;
+  const double load_seconds = load_time.seconds();
+  if (!missing.empty()) {
+    ThreadPool pool(threads);
+    pool.parallel_for(static_cast<int64_t>(missing.size()), 1,
+                      [&](int64_t i, int64_t) { compile(*missing[static_cast<size_t>(i)]); });
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    stats_.load_seconds += load_seconds;
+    stats_.compile_seconds += compile_time.seconds();
+  }
+  publish_image();
+}
+
+std::vector<KernelSet::Entry*> KernelSet::unprepared() {
+  const std::lock_guard lock(mutex_);
+  std::vector<Entry*> result;
+  for (Entry& entry : entries_)
+    if (!entry.kernel) result.push_back(&entry);
+  return result;
+}
+
+void KernelSet::set(Entry& entry, std::shared_ptr<const LoadedKernel> kernel, KernelOrigin origin) {
+  const std::lock_guard lock(mutex_);
+  if (entry.kernel) return;  // another thread prepared it too
+  entry.kernel = std::move(kernel);
+  entry.origin = origin;
+  const std::array<uint64_t*, 6> counters = {nullptr,       &stats_.registry, &stats_.embedded,
+                                             &stats_.image, &stats_.entry,    &stats_.compiled};
+  ++*counters.at(static_cast<size_t>(origin));
+}
+
+// False where it must be compiled.
+bool KernelSet::load(Entry& entry) {
+  KernelRegistry& registry = KernelRegistry::of_process();
+  if (auto kernel = registry.find(entry.key))
+    return set(entry, std::move(kernel), KernelOrigin::registry), true;
+  LoadedKernel found;
+  KernelOrigin origin = KernelOrigin::embedded;
+  const Digest digest = digest_of(entry.key);
+  if (const auto* embedded = embedded_kernels()) found.code = embedded->find(digest);
+  if (found.code.empty()) {
+    std::call_once(image_opened_, [this] { open_image(); });
+    origin = KernelOrigin::image;
+    if (const auto opened = image()) found = {opened->kernels.find(digest), opened};
+  }
+  if (found.code.empty()) {
+    origin = KernelOrigin::entry;
+    if (auto loaded = load_entry(entry)) found = std::move(*loaded);
+  }
+  if (found.code.empty()) return false;
+  return set(entry, registry.get(entry.key, [&] { return found; }), origin), true;
+}
+
+std::optional<LoadedKernel> KernelSet::load_entry(const Entry& entry) {
+  const auto file = cache_->find("kernel-" + entry.key);
+  if (!file) return std::nullopt;
+  return executable(file);
+}
+
+void KernelSet::compile(Entry& entry) {
+  bool compiled = false;
+  auto kernel = KernelRegistry::of_process().get(entry.key, [&] {
+    const kernel::Code code = kernel::compiler().compile(entry.source, target_);
+    compiled = true;
+    const auto memory = kernel::ExecutableMemory::copy(code);
+    return LoadedKernel{memory->bytes(), memory};
+  });
+  if (compiled) cache_->put("kernel-" + entry.key, kernel->code);
+  set(entry, std::move(kernel), compiled ? KernelOrigin::compiled : KernelOrigin::registry);
+}
+
+void KernelSet::open_image() {
+  const auto file = image_key_.empty() ? nullptr : cache_->find(image_key_);
+  if (!file) return;
+  const LoadedKernel memory = executable(file);
+  const auto kernels = kernel::KernelImage::open(memory.code);
+  const std::lock_guard lock(mutex_);
+  if (kernels) {
+    image_ = std::make_shared<const Image>(Image{*kernels, memory.memory});
+  } else {
+    ++stats_.rejected;
+    cache_->drop_damaged(image_key_, "not a list of kernels");
+  }
+}
+
+std::shared_ptr<const KernelSet::Image> KernelSet::image() const {
+  const std::lock_guard lock(mutex_);
+  return image_;
+}
+
+// Writes all kernels of the set into the image, unless it has them already. What others left there stays: one
+// process meets other shapes than the next.
+void KernelSet::publish_image() {
+  if (image_key_.empty()) return;
+  std::map<Digest, std::span<const std::byte>> kernels;
+  std::vector<std::shared_ptr<const LoadedKernel>> keep_alive;
+  const auto before = image();
+  bool complete = true;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Entry& entry : entries_) {
+      if (!entry.kernel || entry.origin == KernelOrigin::embedded) continue;
+      const Digest digest = digest_of(entry.key);
+      complete = complete && before && !before->kernels.find(digest).empty();
+      kernels.emplace(digest, entry.kernel->code);
+      keep_alive.push_back(entry.kernel);
+    }
+  }
+  if (kernels.empty() || complete) return;
+  if (before && before->kernels.size() + kernels.size() <= kMaxImageKernels)
+    kernels.merge(before->kernels.kernels());
+  cache_->put(image_key_, kernel::make_image(kernels));
+}
+
+const KernelSet::Entry& KernelSet::entry(int id) const {
+  const std::lock_guard lock(mutex_);
+  return entries_.at(static_cast<size_t>(id));
+}
+
+uintptr_t KernelSet::address(int id) const {
+  const std::lock_guard lock(mutex_);
+  const Entry& entry = entries_.at(static_cast<size_t>(id));
+  if (!entry.kernel)
+    throw Error({.code = ErrorCode::internal,
+                 .object = "kernel",
+                 .name = entry.key,
+                 .expected = "prepare() before its use",
+                 .observed = "a kernel that was only added"});
+  return reinterpret_cast<uintptr_t>(entry.kernel->code.data());
+}
+
+int KernelSet::size() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<int>(entries_.size());
+}
+
+const kernel::KernelSource& KernelSet::source(int id) const { return entry(id).source; }
+const std::string& KernelSet::key(int id) const { return entry(id).key; }
+
+KernelOrigin KernelSet::origin(int id) const {
+  const std::lock_guard lock(mutex_);
+  return entries_.at(static_cast<size_t>(id)).origin;
+}
+
+size_t KernelSet::code_bytes(int id) const {
+  const std::lock_guard lock(mutex_);
+  const Entry& entry = entries_.at(static_cast<size_t>(id));
+  return entry.kernel ? entry.kernel->code.size() : 0;
+}
+
+KernelStats KernelSet::stats() const {
+  const std::lock_guard lock(mutex_);
+  return stats_;
+}
+
+}  // namespace ingot::cpu

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cache/cache.h"
+#include "device/cpu/kernel_registry.h"
+#include "ingot/logger.h"
+#include "kernel/compiler.h"
+#include "kernel/kernel_image.h"
+
+namespace ingot::cpu {
+
+// Where a kernel came from, the cheapest first.
+enum class KernelOrigin : uint8_t {
+  none,      // not prepared yet
+  registry,  // another engine of this process had it
+  embedded,  // made when Ingot was built
+  image,     // the file of all kernels of this engine
+  entry,     // a file of its own
+  compiled,
+};
+std::string_view to_string(KernelOrigin origin);
+
+struct KernelStats {
+  uint64_t registry = 0;
+  uint64_t embedded = 0;
+  uint64_t image = 0;
+  uint64_t entry = 0;
+  uint64_t compiled = 0;
+  uint64_t rejected = 0;  // images that are none
+  double load_seconds = 0;
+  double compile_seconds = 0;
+};
+
+// The kernels of one engine. Kernels may be added and prepared at any time, by several threads; their code
+// lives as long as the set.
+class KernelSet {
+ public:
+  // `engine_key` names the engine among those in the cache; empty keeps kernels one by one only.
+  KernelSet(const kernel::Target& target, std::shared_ptr<Cache> cache, std::string engine_key,
+            Diagnostics diagnostics = {});
+
+  const kernel::Target& target() const { return target_; }
+
+  // The number of the kernel; equal kernels have one number.
+  int add(kernel::KernelSource source);
+
+  // Makes every kernel added so far callable, from the cheapest place, and keeps what was compiled for the
+  // next start. Compiles on so many threads (0: all). Throws what kernel::compiler() and compile() throw;
+  // kernels compiled until then stay.
+  void prepare(int threads);
+
+  // Of a prepared kernel of that kind; otherwise Error(internal).
+  kernel::KernelFunction nest(int id) const { return reinterpret_cast<kernel::KernelFunction>(address(id)); }
+  kernel::TileFunction tile(int id) const { return reinterpret_cast<kernel::TileFunction>(address(id)); }
+
+  // For people.
+  int size() const;
+  const kernel::KernelSource& source(int id) const;
+  const std::string& key(int id) const;
+  KernelOrigin origin(int id) const;
+  size_t code_bytes(int id) const;
+  KernelStats stats() const;
+
+ private:
+  struct Entry {
+    kernel::KernelSource source;
+    std::string key;
+    std::shared_ptr<const LoadedKernel> kernel;  // null until prepared
+    KernelOrigin origin = KernelOrigin::none;
+  };
+  // A file of the cache, or a copy of it where files may not be executed.
+  struct Image {
+    kernel::KernelImage kernels;
+    std::shared_ptr<const void> memory;
+  };
+
+  const Entry& entry(int id) const;
+  uintptr_t address(int id) const;
+  std::vector<Entry*> unprepared();
+  void set(Entry& entry, std::shared_ptr<const LoadedKernel> kernel, KernelOrigin origin);
+  bool load(Entry& entry);
+  std::optional<LoadedKernel> load_entry(const Entry& entry);
+  void compile(Entry& entry);
+  void open_image();
+  std::shared_ptr<const Image> image() const;
+  void publish_image();
+
+  const kernel::Target target_;
+  const std::shared_ptr<Cache> cache_;
+  const std::string image_key_;
+  const Diagnostics diagnostics_;
+  mutable std::mutex mutex_;  // guards all below
+  std::deque<Entry> entries_;
+  std::map<std::string, int> ids_;
+  std::once_flag image_opened_;
+  std::shared_ptr<const Image> image_;
+  KernelStats stats_;
+};
+
+}  // namespace ingot::cpu
