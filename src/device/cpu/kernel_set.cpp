@@ -62,7 +62,7 @@ void KernelSet::prepare(int threads) {
   if (!missing.empty()) {
     ThreadPool pool(threads);
     pool.parallel_for(static_cast<int64_t>(missing.size()), 1,
-                      [&](int64_t i, int64_t) { compile(*missing[static_cast<size_t>(i)]); });
+                      [&](int64_t i, int64_t, int) { compile(*missing[static_cast<size_t>(i)]); });
   }
   {
     const std::lock_guard lock(mutex_);
