@@ -1,11 +1,7 @@
 #include "device/cpu/copy.h"
 
-#include <cstring>
-
 #include "device/cpu/routines/cells.h"
-#include "device/cpu/routines/copy_plan.h"
-#include "device/cpu/routines/simd.h"
-#include "device/cpu/routines/transpose.h"
+#include "device/cpu/routines/move.h"
 
 namespace ingot::cpu {
 namespace {
@@ -22,21 +18,6 @@ Pieces pieces_of(const CopyPlan& plan, int64_t width) {
   if (!plan.transposes) return {plan.last().size, std::max<int64_t>(kPieceBytes / width, 1)};
   const int64_t across = std::max<int64_t>(kPieceBytes / width / plan.last().size, 16);
   return {plan.second_last().size, across / 16 * 16};
-}
-
-template <class T>
-INGOT_INLINE void move_run(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t count) {
-  constexpr int64_t kShort = 64;  // below, a call of memcpy takes longer than a loop
-  if (from_step == 1 && to_step == 1 && count * static_cast<int64_t>(sizeof(T)) >= kShort)
-    std::memcpy(to, from, static_cast<size_t>(count) * sizeof(T));
-  else if (from_step == 1 && to_step == 1)
-    for (int64_t i = 0; i < count; ++i) to[i] = from[i];
-  else if (from_step == 0 && to_step == 1)
-    std::fill_n(to, count, *from);
-  else if (to_step == 1)
-    for (int64_t i = 0; i < count; ++i) to[i] = from[i * from_step];
-  else
-    for (int64_t i = 0; i < count; ++i) to[i * to_step] = from[i * from_step];
 }
 
 // Moves the pieces [begin, end), which are numbered row by row.

@@ -5,7 +5,9 @@ namespace ingot::cpu {
 const Routine* find_routine(Op op) {
   static const RoutineTable table = [] {
     RoutineTable t;
+    add_gather_routines(t);
     add_movement_routines(t);
+    add_scatter_routines(t);
     return t;
   }();
   auto found = table.find(op);

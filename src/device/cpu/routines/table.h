@@ -9,6 +9,8 @@ namespace ingot::cpu {
 using RoutineTable = std::map<Op, Routine>;
 
 // One per file of routines.
+void add_gather_routines(RoutineTable& table);
 void add_movement_routines(RoutineTable& table);
+void add_scatter_routines(RoutineTable& table);
 
 }  // namespace ingot::cpu
