@@ -1,13 +1,12 @@
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <type_traits>
 
 #include "ingot/dtype.h"
 #include "ingot/error.h"
 
-// Arithmetic in the element type itself, for types that C++ has.
+// Element types that C++ has.
 namespace ingot::cpu {
 
 inline bool is_number(DType dtype) {
@@ -36,34 +35,10 @@ decltype(auto) with_number(DType dtype, F f) {
                .observed = std::string(to_string(dtype))});
 }
 
-// Integer overflow wraps.
+// The wide type that the functions of ir/arithmetic.h compute in; each op on f32 rounds to what f32 would
+// give.
 template <class T>
-T wrapping_add(T a, T b) {
-  if constexpr (std::is_integral_v<T>)
-    return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-  else
-    return a + b;
-}
-template <class T>
-T wrapping_mul(T a, T b) {
-  if constexpr (std::is_integral_v<T>)
-    return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-  else
-    return a * b;
-}
-
-// NaN wins, as in NumPy.
-template <class T>
-T larger(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>)
-    if (std::isnan(a) || std::isnan(b)) return a + b;
-  return a < b ? b : a;
-}
-template <class T>
-T smaller(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>)
-    if (std::isnan(a) || std::isnan(b)) return a + b;
-  return b < a ? b : a;
-}
+using Wide = std::conditional_t<std::is_floating_point_v<T>, double,
+                                std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
 
 }  // namespace ingot::cpu

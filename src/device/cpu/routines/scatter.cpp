@@ -1,10 +1,9 @@
-#include <cmath>
-
 #include "device/cpu/copy.h"
 #include "device/cpu/routines/indexing.h"
 #include "device/cpu/routines/move.h"
 #include "device/cpu/routines/numbers.h"
 #include "device/cpu/routines/table.h"
+#include "ir/arithmetic.h"
 
 // Blocks that name the same place follow one another in their order, so they are written by one thread.
 namespace ingot::cpu {
@@ -18,15 +17,16 @@ View start_from(const RoutineCall& call) {
 }
 
 template <class T>
-T combine(Reduction reduction, T a, T b) {
+T combine(Reduction reduction, T to, T from) {
+  const Wide<T> a = to, b = from;
   switch (reduction) {
-    case Reduction::add: return wrapping_add(a, b);
-    case Reduction::mul: return wrapping_mul(a, b);
-    case Reduction::min: return smaller(a, b);
-    case Reduction::max: return larger(a, b);
+    case Reduction::add: return static_cast<T>(wrapping(a, b, std::plus<>()));
+    case Reduction::mul: return static_cast<T>(wrapping(a, b, std::multiplies<>()));
+    case Reduction::min: return static_cast<T>(smaller(a, b));
+    case Reduction::max: return static_cast<T>(larger(a, b));
     case Reduction::none: break;
   }
-  return b;
+  return from;
 }
 
 template <class T>

@@ -11,6 +11,7 @@ using RoutineTable = std::map<Op, Routine>;
 // One per file of routines.
 void add_gather_routines(RoutineTable& table);
 void add_movement_routines(RoutineTable& table);
+void add_pad_routines(RoutineTable& table);
 void add_scatter_routines(RoutineTable& table);
 
 }  // namespace ingot::cpu
