@@ -103,6 +103,9 @@ struct KernelCall {
 };
 using KernelFunction = void (*)(const KernelCall*);
 
+// What a tile of kind dot fetches of TileCall::next_b per step in the depth (u8: four k).
+inline constexpr int64_t kNextBytesPerStep = 16;
+
 // One call of a tile.
 struct TileCall {
   const std::byte* const* a_rows = nullptr;  // `rows` pointers; with a_step, `rows` for every tap

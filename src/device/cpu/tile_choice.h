@@ -27,6 +27,7 @@ struct TileChoice {
   friend bool operator==(const TileChoice&, const TileChoice&) = default;
 };
 
+inline constexpr int kMaxTileRows = 14;
 inline constexpr int64_t kUnknownRows = -1;  // dynamic sizes
 
 // `rows` matter little: packed b made for one number of rows serves any other.

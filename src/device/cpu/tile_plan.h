@@ -2,14 +2,13 @@
 
 #include <array>
 #include <cstddef>
-#include <memory>
+#include <vector>
 
 #include "device/cpu/tile_choice.h"
 #include "device/cpu/tile_problem.h"
+#include "device/cpu/tile_rows.h"
 
 namespace ingot::cpu {
-
-inline constexpr int kMaxTileRows = 28;
 
 // Compiled tiles by height; null where tile_heights does not ask for one. All compute the same TileTypes and
 // choice.
@@ -19,11 +18,12 @@ using TileFunctions = std::array<kernel::TileFunction, kMaxTileRows + 1>;
 // The cut depends on the problem alone, so results do not depend on who runs which chunk.
 class TilePlan {
  public:
+  // Throws Error(internal) where a height has no function or the problem does not fit the types.
   TilePlan(TileProblem problem, const TileTypes& types, const TileChoice& choice,
            const TileFunctions& functions);
 
-  int64_t chunks() const { return outer_count_ * row_chunks_ * panel_chunks_; }
-  int64_t scratch_bytes() const { return scratch_bytes_; }  // that run needs per thread, 64-byte aligned
+  int64_t chunks() const { return outer_chunks_ * row_chunks_ * panel_chunks_; }
+  int64_t scratch_bytes() const { return scratch_.bytes; }  // that run needs per thread, 64-byte aligned
 
   // Computes the chunks [begin, end). `memory` holds the base pointers that TilePlace::slot names. Allocates
   // nothing.
@@ -32,23 +32,54 @@ class TilePlan {
  private:
   friend class TileRun;
 
-  void cut();
+  // Products of one call: `taps` whole taps, or a part of the depth of one.
+  struct Block {
+    int64_t first_tap = 0;
+    int64_t taps = 1;
+    int64_t first_k = 0;
+    int64_t depth = 1;
+  };
+  struct Scratch {  // offsets
+    int64_t a_rows = 0;
+    int64_t row_starts = 0;  // of the accesses, at column 0
+    int64_t memory = 0;
+    int64_t taps = 0;
+    int64_t walk = 0;
+    int64_t tail = 0;  // the last, ragged panel of plain b
+    int64_t partial = 0;
+    int64_t bytes = 0;
+  };
+
+  void check() const;
+  void cut_depth();
+  void cut_chunks();
+  void lay_out_scratch();
+  int64_t height(int64_t tile) const { return tile_rows_ + (tile < high_tiles_ ? 1 : 0); }
+  int64_t first_row(int64_t tile) const { return tile * tile_rows_ + std::min(tile, high_tiles_); }
+  bool reduces_depth() const { return types_.kind == kernel::TileKind::dot; }
+  bool reads_b() const { return reduces_depth() || types_.kind == kernel::TileKind::depthwise; }
+  int64_t k_bytes() const;  // of b per k (dot) or tap (depthwise)
 
   TileProblem problem_;
   TileTypes types_;
   TileChoice choice_;
   TileFunctions functions_ = {};
+  TileRows rows_;
   std::vector<int64_t> taps_;       // byte offsets from a row, one per tap
   std::vector<std::byte> padding_;  // one row of TileProblem::padding, read by taps outside the input
+  std::vector<Block> blocks_;
+  Scratch scratch_;
 
   int64_t outer_count_ = 1;
-  int64_t tile_count_ = 0;  // of one column of tiles
+  int64_t tile_rows_ = 0;   // of a low tile
+  int64_t high_tiles_ = 0;  // the first ones have a row more
+  int64_t tile_count_ = 0;
   int64_t panel_count_ = 0;
+  int64_t panels_together_ = 1;  // that a row tile meets in turn: they stay in the second-level cache
+
+  int64_t outer_chunks_ = 1;
   int64_t row_chunks_ = 1;
   int64_t panel_chunks_ = 1;
-  int64_t depth_block_ = 0;   // of one call, in k over all taps
-  int64_t panels_block_ = 1;  // panels that stay in the second-level cache together
-  int64_t scratch_bytes_ = 0;
 };
 
 }  // namespace ingot::cpu

@@ -1,0 +1,79 @@
+#include "device/cpu/tile_choice.h"
+
+#include <algorithm>
+
+namespace ingot::cpu {
+namespace {
+
+using kernel::TileKind;
+
+// Registers besides the sums: what a step holds of b, of a, and in between.
+int other_registers(const kernel::Target& target, const TileTypes& types, int vectors) {
+  const bool in_pairs =
+      is_integer(types.a) && types.kind == TileKind::dot && target.level < kernel::IsaLevel::avx512_vnni;
+  if (in_pairs) return 2 * vectors + 4;
+  if (types.kind == TileKind::max) return 4;
+  return vectors + 1;
+}
+
+int most_rows(const kernel::Target& target, const TileTypes& types, int vectors) {
+  const int sums = target.registers() - other_registers(target, types, vectors);
+  return std::min(sums / vectors, kMaxTileRows);
+}
+
+// Time per useful vector of columns, measured on long products and relative to the best.
+double overhead(int vectors) {
+  constexpr double kOverhead[] = {0, 1.25, 1.06, 1.02, 1.0, 1.03, 1.05};
+  return kOverhead[vectors];
+}
+
+}  // namespace
+
+TileChoice choose_tile(const kernel::Target& target, const TileTypes& types, int64_t, int64_t columns) {
+  const int lanes = target.lanes();
+  const int64_t needed = std::max<int64_t>(1, (columns + lanes - 1) / lanes);
+  const int widest = lanes == 16 ? 6 : 3;
+  TileChoice best{.rows = 1, .vectors = 1, .lanes = lanes};
+  double best_cost = 0;
+  for (int vectors = 1; vectors <= widest; ++vectors) {
+    const int rows = most_rows(target, types, vectors);
+    if (rows < 2) continue;
+    const int64_t computed = (needed + vectors - 1) / vectors * vectors;
+    const double cost = static_cast<double>(computed) * overhead(vectors);
+    if (best_cost == 0 || cost < best_cost) {
+      best_cost = cost;
+      best.rows = rows;
+      best.vectors = vectors;
+    }
+  }
+  return best;
+}
+
+std::vector<int> tile_heights(int64_t rows, const TileChoice& choice) {
+  std::vector<int> heights;
+  if (rows == kUnknownRows) {
+    for (int height = 1; height <= choice.rows; ++height) heights.push_back(height);
+    return heights;
+  }
+  if (rows <= 0) return heights;
+  const int64_t tiles = (rows + choice.rows - 1) / choice.rows;
+  heights.push_back(static_cast<int>(rows / tiles));
+  if (rows % tiles != 0) heights.push_back(heights.front() + 1);
+  return heights;
+}
+
+std::vector<kernel::TileKernel> tile_kernels(const TileTypes& types, const TileChoice& choice,
+                                             const kernel::LoopNest& epilogue,
+                                             const std::vector<int>& heights) {
+  std::vector<kernel::TileKernel> kernels;
+  for (const int height : heights)
+    kernels.push_back({.kind = types.kind,
+                       .a = types.a,
+                       .b = types.b,
+                       .rows = height,
+                       .vectors = choice.vectors,
+                       .epilogue = epilogue});
+  return kernels;
+}
+
+}  // namespace ingot::cpu

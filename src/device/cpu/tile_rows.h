@@ -1,0 +1,55 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "device/cpu/tile_problem.h"
+
+namespace ingot::cpu {
+
+// The rows of a problem in order: how far `a` and each access move from row to row, and which taps of a row
+// lie outside the input.
+class TileRows {
+ public:
+  TileRows() = default;
+  explicit TileRows(const TileProblem& problem);
+
+  // Where a walk over the rows is. `places` has room for places() pointers: a, then the accesses.
+  struct Cursor {
+    std::array<int64_t, kRowDims> at = {};
+    std::byte** places = nullptr;
+  };
+
+  size_t places() const { return places_; }
+  // Moves a cursor whose places are those of row 0 to another row.
+  void seek(Cursor& cursor, int64_t row) const;
+  void advance(Cursor& cursor) const;
+
+  bool has_padding() const { return !inside_everywhere_; }
+  bool is_inside(const Cursor& cursor) const;  // no tap reads padding
+  // Bits of tap numbers [64 * word, 64 * word + 64): those that read the input.
+  uint64_t taps_inside(const Cursor& cursor, size_t word) const;
+
+ private:
+  // Output positions [low, high) along an axis see only input; the masks of the others lie one after another.
+  struct Axis {
+    int64_t extent = 1;
+    int64_t low = 0;
+    int64_t high = 1;
+    std::vector<uint64_t> masks;  // `words_` per position
+  };
+
+  void find_inside(const RowAxis& axis, Axis& out) const;
+  void add_masks(const TileProblem& problem, size_t axis);
+
+  size_t places_ = 1;
+  size_t words_ = 1;
+  bool inside_everywhere_ = true;
+  std::array<Axis, kRowDims> axes_;
+  std::array<std::vector<int64_t>, kRowDims> steps_;   // bytes per place when only this axis moves
+  std::array<std::vector<int64_t>, kRowDims> deltas_;  // when it moves and those inside it start again
+};
+
+}  // namespace ingot::cpu

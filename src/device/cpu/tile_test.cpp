@@ -1,0 +1,328 @@
+// Tiles and their drivers together, on every instruction set level of this processor, against plain loops in
+// double.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include "device/cpu/pack.h"
+#include "device/cpu/tile_plan.h"
+#include "support/compiled_tiles.h"
+#include "support/nest_builder.h"
+
+namespace ingot::cpu {
+namespace {
+
+using kernel::TileKind;
+
+std::vector<kernel::Target> targets() {
+  std::vector<kernel::Target> result;
+  const auto most = kernel::detect_isa_level();
+  for (const auto level : {kernel::IsaLevel::avx2, kernel::IsaLevel::avx512, kernel::IsaLevel::avx512_vnni})
+    if (most && level <= *most) result.push_back({level});
+  return result;
+}
+
+// A convolution of channels-last activations [n][h][w][groups * channels] with weights
+// [groups * columns][channels][kh][kw]; a matrix product is one of 1 x 1 over 1 x rows.
+struct Layer {
+  TileKind kind = TileKind::dot;
+  DType a = DType::f32;
+  DType b = DType::f32;
+  int64_t n = 1, h = 1, w = 1, channels = 1, groups = 1, columns = 1;
+  int64_t kh = 1, kw = 1, stride = 1, dilation = 1, pad = 0;
+
+  int64_t out_h() const { return (h + 2 * pad - dilation * (kh - 1) - 1) / stride + 1; }
+  int64_t out_w() const { return (w + 2 * pad - dilation * (kw - 1) - 1) / stride + 1; }
+  int64_t rows() const { return n * out_h() * out_w(); }
+  bool is_dot() const { return kind == TileKind::dot; }
+  int64_t out_columns() const { return is_dot() ? groups * columns : channels; }
+};
+
+// Values are small integers over a power of two, so that they are exact in every type.
+struct Data {
+  std::vector<float> a, weights, bias, residual;
+
+  explicit Data(const Layer& layer) {
+    std::mt19937 random(7);
+    const auto fill = [&](int64_t count, int low, int high, float scale) {
+      std::vector<float> values(static_cast<size_t>(count));
+      for (float& value : values)
+        value = static_cast<float>(std::uniform_int_distribution<int>(low, high)(random)) * scale;
+      return values;
+    };
+    const bool integer = is_integer(layer.a);
+    a = fill(layer.n * layer.h * layer.w * layer.channels * layer.groups, integer ? 0 : -64,
+             integer ? 255 : 64, integer ? 1.0f : 1.0f / 64);
+    weights = fill(layer.out_columns() * (layer.is_dot() ? layer.channels : 1) * layer.kh * layer.kw,
+                   integer ? -128 : -64, integer ? 127 : 64, integer ? 1.0f : 1.0f / 64);
+    bias = fill(layer.out_columns(), -64, 64, 1.0f / 32);
+    residual = fill(layer.rows() * layer.out_columns(), -64, 64, 1.0f / 16);
+  }
+};
+
+template <class T>
+std::vector<std::byte> bytes_of_type(const std::vector<float>& values) {
+  std::vector<std::byte> bytes(values.size() * sizeof(T) + 64);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const T value = static_cast<T>(values[i]);
+    std::memcpy(bytes.data() + i * sizeof(T), &value, sizeof(T));
+  }
+  return bytes;
+}
+std::vector<std::byte> encoded(DType dtype, const std::vector<float>& values) {
+  if (dtype == DType::u8) return bytes_of_type<uint8_t>(values);
+  return dtype == DType::i8 ? bytes_of_type<int8_t>(values) : bytes_of_type<float>(values);
+}
+
+// What the window of one output gives, before the epilogue.
+double window_result(const Layer& layer, const Data& data, int64_t row, int64_t column) {
+  const int64_t ow = row % layer.out_w(), oh = row / layer.out_w() % layer.out_h();
+  const int64_t n = row / (layer.out_w() * layer.out_h());
+  const int64_t all = layer.channels * layer.groups;
+  double result = layer.kind == TileKind::max ? -std::numeric_limits<double>::infinity() : 0;
+  for (int64_t y = 0; y < layer.kh; ++y)
+    for (int64_t x = 0; x < layer.kw; ++x) {
+      const int64_t ih = oh * layer.stride + y * layer.dilation - layer.pad;
+      const int64_t iw = ow * layer.stride + x * layer.dilation - layer.pad;
+      if (ih < 0 || ih >= layer.h || iw < 0 || iw >= layer.w) continue;
+      const float* pixel = data.a.data() + ((n * layer.h + ih) * layer.w + iw) * all;
+      const int64_t tap = y * layer.kw + x;
+      const auto weight = [&](int64_t k) {
+        const int64_t depth = layer.is_dot() ? layer.channels : 1;
+        return static_cast<double>(
+            data.weights[static_cast<size_t>((column * depth + k) * layer.kh * layer.kw + tap)]);
+      };
+      if (layer.is_dot()) {
+        for (int64_t k = 0; k < layer.channels; ++k)
+          result += static_cast<double>(pixel[column / layer.columns * layer.channels + k]) * weight(k);
+      } else if (layer.kind == TileKind::depthwise) {
+        result += static_cast<double>(pixel[column]) * weight(0);
+      } else if (layer.kind == TileKind::sum) {
+        result += static_cast<double>(pixel[column]);
+      } else {
+        result = std::isnan(pixel[column]) || std::isnan(result)
+                     ? std::nan("")
+                     : std::max(result, static_cast<double>(pixel[column]));
+      }
+    }
+  return result;
+}
+
+// relu(acc * 0.5 + bias[column]) + residual[row, column]
+kernel::LoopNest epilogue(DType accumulator) {
+  NestBuilder b({0, 0}, {});
+  int32_t sum = b.add({.kind = kernel::ExprKind::accumulator, .dtype = accumulator, .args = {}});
+  if (accumulator != DType::f32) sum = b.op(Op::Cast, {sum}, DType::f32);
+  const int32_t scaled = b.op(Op::Mul, {sum, b.real(0.5)});
+  const int32_t biased = b.op(Op::Add, {scaled, b.load(DType::f32, {0, 1})});
+  const int32_t relu = b.op(Op::Relu, {biased});
+  const int32_t result = b.op(Op::Add, {relu, b.load(DType::f32, {2, 1})});
+  b.store(DType::f32, {2, 1}, result);
+  return b.nest;
+}
+
+TileProblem problem_of(const Layer& layer, int64_t packed_group_bytes) {
+  const int64_t a_size = bit_width(layer.a) / 8, pixel = layer.channels * layer.groups * a_size;
+  TileProblem problem;
+  problem.outer = {1, 1, layer.is_dot() ? layer.groups : 1};
+  problem.rows[0] = plain_rows(layer.n, layer.h * layer.w * pixel);
+  problem.rows[2] = {.extent = layer.out_h(),
+                     .stride = layer.w * pixel,
+                     .input = layer.h,
+                     .taps = layer.kh,
+                     .step = layer.stride,
+                     .dilation = layer.dilation,
+                     .before = layer.pad};
+  problem.rows[3] = {.extent = layer.out_w(),
+                     .stride = pixel,
+                     .input = layer.w,
+                     .taps = layer.kw,
+                     .step = layer.stride,
+                     .dilation = layer.dilation,
+                     .before = layer.pad};
+  problem.columns = layer.is_dot() ? layer.columns : layer.channels;
+  problem.depth = layer.is_dot() ? layer.channels : 1;
+  problem.a = {.slot = 0, .outer = {0, 0, layer.channels * a_size}};
+  problem.b = {.slot = 1, .outer = {0, 0, packed_group_bytes}};
+  if (layer.kind == TileKind::max) problem.padding = -std::numeric_limits<double>::infinity();
+  const int64_t row = layer.out_columns() * 4, group = layer.columns * 4;
+  const std::array<int64_t, kRowDims> rows{layer.out_h() * layer.out_w() * row, 0, layer.out_w() * row, row};
+  problem.accesses = {{{.slot = 2, .outer = {0, 0, group}}, {}, 4},
+                      {{.slot = 3, .outer = {0, 0, group}}, rows, 4},
+                      {{.slot = 4, .outer = {0, 0, group}}, rows, 4}};
+  return problem;
+}
+
+PackSource source_of(const Layer& layer, const std::byte* weights, int64_t group) {
+  const int64_t depth = layer.is_dot() ? layer.channels : 1, window = layer.kh * layer.kw;
+  const int64_t columns = layer.is_dot() ? layer.columns : layer.channels;
+  const DType dtype = is_integer(layer.b) ? layer.b : DType::f32;
+  return {.dtype = dtype,
+          .data = weights + group * columns * depth * window * bit_width(dtype) / 8,
+          .taps = {{{1, 0}, {layer.kh, layer.kw}, {layer.kw, 1}}},
+          .depth = {{{1, 0}, {depth, window}}},
+          .columns = {columns, depth * window}};
+}
+
+class Prepared {
+ public:
+  Prepared(const Layer& layer, const Data& data, const kernel::Target& target)
+      : layer_(layer), data_(data), types_{layer.kind, layer.a, layer.b} {
+    const int64_t columns = layer.is_dot() ? layer.columns : layer.channels;
+    choice_ = choose_tile(target, types_, layer.rows(), columns);
+    const auto functions = testing::compile_tiles(
+        target, types_, choice_, epilogue(is_integer(layer.a) ? DType::i32 : DType::f32), layer.rows());
+    const DType source = is_integer(layer.b) ? layer.b : DType::f32;
+    const auto weights = encoded(source, data.weights);
+    const PackLayout layout = pack_layout(types_, choice_, source_of(layer, weights.data(), 0));
+    const int64_t groups = layer.is_dot() ? layer.groups : 1;
+    b_.resize(static_cast<size_t>(layout.bytes() * groups));
+    for (int64_t g = 0; g < groups; ++g)
+      pack_panels(source_of(layer, weights.data(), g), layout, 0, layout.panels(),
+                  b_.data() + g * layout.bytes());
+    a_ = encoded(layer.a, data.a);
+    bias_ = encoded(DType::f32, data.bias);
+    residual_ = encoded(DType::f32, data.residual);
+    plan_ = std::make_unique<TilePlan>(problem_of(layer, layout.bytes()), types_, choice_, functions);
+  }
+
+  const TilePlan& plan() const { return *plan_; }
+
+  // Runs the chunks one by one, the last first where asked; gives the output and checks what surrounds it.
+  std::vector<float> run(bool backwards) {
+    constexpr float kUntouched = 12345.0f;
+    const auto count = static_cast<size_t>(layer_.rows() * layer_.out_columns());
+    std::vector<float> out(count + 32, kUntouched);
+    const auto slot = [](std::vector<std::byte>& bytes) { return bytes.data(); };
+    std::array<std::byte*, 5> memory{slot(a_), slot(b_), slot(bias_), slot(residual_),
+                                     reinterpret_cast<std::byte*>(out.data() + 16)};
+    std::vector<std::byte> scratch(static_cast<size_t>(plan_->scratch_bytes()) + 64);
+    void* start = scratch.data();
+    size_t space = scratch.size();
+    auto* aligned =
+        static_cast<std::byte*>(std::align(64, static_cast<size_t>(plan_->scratch_bytes()), start, space));
+    for (int64_t i = 0; i < plan_->chunks(); ++i) {
+      const int64_t chunk = backwards ? plan_->chunks() - 1 - i : i;
+      plan_->run(memory.data(), chunk, chunk + 1, aligned);
+    }
+    for (size_t i = 0; i < 16; ++i) {
+      EXPECT_EQ(out[i], kUntouched);
+      EXPECT_EQ(out[out.size() - 1 - i], kUntouched);
+    }
+    return {out.begin() + 16, out.end() - 16};
+  }
+
+ private:
+  Layer layer_;
+  const Data& data_;
+  TileTypes types_;
+  TileChoice choice_;
+  std::vector<std::byte> a_, b_, bias_, residual_;
+  std::unique_ptr<TilePlan> plan_;
+};
+
+double expected_of(const Layer& layer, const Data& data, int64_t row, int64_t column) {
+  const double x = window_result(layer, data, row, column) * 0.5 +
+                   static_cast<double>(data.bias[static_cast<size_t>(column)]);
+  const double relu = std::isnan(x) ? x : std::max(x, 0.0);
+  return relu + static_cast<double>(data.residual[static_cast<size_t>(row * layer.out_columns() + column)]);
+}
+
+// Every output, or a spread of them where there are many.
+void expect_layer(const Layer& layer, const Data& data) {
+  for (const auto& target : targets()) {
+    SCOPED_TRACE(kernel::to_string(target.level));
+    Prepared prepared(layer, data, target);
+    const auto out = prepared.run(false);
+    const double tolerance = 3e-6 * std::sqrt(static_cast<double>(layer.channels * layer.kh * layer.kw));
+    for (size_t i = 0; i < out.size(); i += 1 + out.size() / 5000) {
+      const auto at = static_cast<int64_t>(i);
+      const double expected = expected_of(layer, data, at / layer.out_columns(), at % layer.out_columns());
+      if (std::isnan(expected)) {
+        ASSERT_TRUE(std::isnan(out[i])) << i;
+      } else if (std::isinf(expected)) {
+        ASSERT_EQ(out[i], expected) << i;
+      } else {
+        ASSERT_NEAR(out[i], expected, tolerance * (1 + std::abs(expected))) << i;
+      }
+    }
+    const auto again = prepared.run(true);
+    EXPECT_EQ(std::memcmp(out.data(), again.data(), out.size() * sizeof(float)), 0);
+  }
+}
+void expect_layer(const Layer& layer) { expect_layer(layer, Data(layer)); }
+
+TEST(Tile, MultipliesMatricesOfRaggedSizes) {
+  for (const int64_t rows : {1, 2, 3, 5, 7, 13, 40})
+    for (const int64_t columns : {1, 5, 16, 31, 33, 64, 80, 100})
+      for (const int64_t depth : {1, 3, 4, 17, 64}) {
+        SCOPED_TRACE(fmt::format("{} x {} x {}", rows, depth, columns));
+        expect_layer({.w = rows, .channels = depth, .columns = columns});
+      }
+}
+
+TEST(Tile, CutsLongDepthsAndManyPanels) {
+  expect_layer({.w = 50, .channels = 4700, .columns = 130});
+  expect_layer({.w = 700, .channels = 70, .columns = 700});
+  expect_layer({.h = 7, .w = 7, .channels = 512, .columns = 64, .kh = 3, .kw = 3, .pad = 1});
+  expect_layer({.h = 5, .w = 9, .channels = 3000, .columns = 48, .kh = 1, .kw = 3, .pad = 1});
+}
+
+TEST(Tile, Convolves) {
+  expect_layer({.n = 2, .h = 9, .w = 11, .channels = 5, .columns = 24, .kh = 3, .kw = 3, .pad = 1});
+  expect_layer({.h = 14, .w = 15, .channels = 16, .columns = 40, .kh = 3, .kw = 3, .stride = 2, .pad = 1});
+  expect_layer({.h = 12, .w = 12, .channels = 8, .columns = 16, .kh = 3, .kw = 2, .dilation = 3, .pad = 4});
+  expect_layer({.h = 20, .w = 20, .channels = 3, .columns = 16, .kh = 9, .kw = 9, .pad = 4});
+  expect_layer({.h = 6, .w = 7, .channels = 6, .groups = 3, .columns = 10, .kh = 3, .kw = 3, .pad = 1});
+  expect_layer({.h = 8, .w = 8, .channels = 32, .columns = 64, .stride = 2});
+}
+
+TEST(Tile, ConvolvesDepthwise) {
+  for (const int64_t channels : {1, 8, 19, 64, 96, 150})
+    expect_layer({.kind = TileKind::depthwise,
+                  .n = 2,
+                  .h = 7,
+                  .w = 9,
+                  .channels = channels,
+                  .kh = 3,
+                  .kw = 3,
+                  .pad = 1});
+  expect_layer({.kind = TileKind::depthwise,
+                .h = 13,
+                .w = 12,
+                .channels = 40,
+                .kh = 5,
+                .kw = 5,
+                .stride = 2,
+                .pad = 2});
+}
+
+TEST(Tile, Pools) {
+  for (const auto kind : {TileKind::max, TileKind::sum})
+    for (const int64_t channels : {3, 16, 70}) {
+      expect_layer({.kind = kind,
+                    .n = 2,
+                    .h = 9,
+                    .w = 10,
+                    .channels = channels,
+                    .kh = 3,
+                    .kw = 3,
+                    .stride = 2,
+                    .pad = 1});
+      expect_layer({.kind = kind, .h = 7, .w = 7, .channels = channels, .kh = 7, .kw = 7});
+    }
+}
+
+TEST(Tile, LetsNanWinAMaximum) {
+  const Layer layer{.kind = TileKind::max, .h = 6, .w = 6, .channels = 20, .kh = 3, .kw = 3, .pad = 1};
+  Data data(layer);
+  data.a[20 * 7 + 3] = data.a[20 * 35 + 19] = std::numeric_limits<float>::quiet_NaN();
+  data.a[5] = std::numeric_limits<float>::infinity();
+  expect_layer(layer, data);
+}
+
+}  // namespace
+}  // namespace ingot::cpu
