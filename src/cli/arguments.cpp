@@ -8,6 +8,10 @@ void Arguments::positional(const std::string& value, std::string& out, const std
   app_.add_option(value, out, help)->required();
 }
 
+void Arguments::optional_positional(const std::string& value, std::string& out, const std::string& help) {
+  app_.add_option(value, out, help);
+}
+
 void Arguments::flag(const std::string& names, bool& out, const std::string& help) {
   app_.add_flag(names, out, help);
 }

@@ -26,6 +26,7 @@ class Arguments {
   explicit Arguments(CLI::App& app) : app_(app) {}
 
   void positional(const std::string& value, std::string& out, const std::string& help);
+  void optional_positional(const std::string& value, std::string& out, const std::string& help);
   void flag(const std::string& names, bool& out, const std::string& help);
   void option(const std::string& names, const std::string& value, std::string& out, const std::string& help,
               const std::vector<std::string>& choices = {});

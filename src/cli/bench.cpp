@@ -1,85 +1,164 @@
 #include <nlohmann/json.hpp>
 
+#include "base/atomic_file.h"
+#include "base/cpu_count.h"
+#include "base/stopwatch.h"
 #include "cli/arguments.h"
+#include "cli/bench_options.h"
+#include "cli/bench_report.h"
 #include "cli/command.h"
-#include "cli/engine_run.h"
+#include "cli/onnxruntime_peer.h"
 #include "cli/output.h"
+#include "cli/scratch_folder.h"
+#include "cli/stderr_logger.h"
 #include "cli/timings.h"
-#include "tensor_io/digest.h"
+#include "cli/values.h"
+#include "ingot/builder.h"
+#include "ingot/import.h"
 
 namespace ingot::cli {
 namespace {
 
+constexpr double kTurnSeconds = 0.25;  // of one engine, before the other's
+
 class BenchCommand : public Command {
  public:
   ManualPage manual() const override {
-    return {.name = "bench",
-            .summary = "measure how long an engine takes",
-            .description =
-                "Opens ENGINE, runs it on one set of inputs a number of times on one thread of control, and "
-                "prints the "
-                "load time, the first run and the distribution of the others after the warm-up. Times are "
-                "wall-clock "
-                "and include handing over the outputs. The SHA-256 digests of the outputs show whether two "
-                "measurements computed the same.",
-            .example = "ingot bench model.ingot --random-seed 1 --dim batch=8 --runs 200"};
+    return {
+        .name = "bench",
+        .summary = "measure how long an engine takes",
+        .description =
+            "Opens ENGINE, or builds one from an ONNX model, runs it on one set of inputs and prints the "
+            "phases "
+            "apart: import, build, load with the compilation for the device, the first run, and the "
+            "distribution "
+            "of the runs after the warm-up. Times are wall-clock and include handing over the outputs. The "
+            "SHA-256 digests of the outputs show whether two measurements computed the same.\n\nThe options "
+            "have "
+            "the names and meanings of NVIDIA's trtexec where it has them, in kebab case or in camel case. "
+            "The "
+            "last line is PASSED or FAILED.",
+        .example =
+            "ingot bench model.ingot --shapes image:8x3x224x224 --threads 2\n"
+            "ingot bench --onnx model.onnx --iterations 100 --compare-onnxruntime",
+        .exit_codes = "0 passed, 1 failed, 2 wrong usage"};
   }
 
   void declare(Arguments& a) override {
-    run_.declare(a);
-    a.option("--runs", "N", runs_, "Measured runs; default: 50.", 1, 100000000);
-    a.option("--warm-up", "N", warm_up_,
-             "Runs before these that do not count, the first one included; default: 5.", 1, 1000000);
-    a.flag("--json", json_, "Print JSON, times in seconds.");
+    options_.declare(a);
+    run_.declare_run(a);
   }
 
   int run(Logger& logger) override {
-    run_.open(logger);
-    const double first = run_.run();
-    for (int64_t i = 1; i < warm_up_; ++i) run_.run();
-    std::vector<double> seconds;
-    for (int64_t i = 0; i < runs_; ++i) seconds.push_back(run_.run());
-    const Timings timings = summarize(std::move(seconds));
-    if (json_)
-      print_report_json(first, timings);
-    else
-      print_report(first, timings);
+    StderrLogger verbose(LogLevel::verbose);
+    try {
+      measure(options_.verbose ? verbose : logger);
+    } catch (const Error&) {
+      if (!options_.json) print_text("FAILED\n");
+      throw;
+    }
     return kSuccess;
   }
 
  private:
-  void print_report_json(double first, const Timings& timings) const {
-    nlohmann::ordered_json outputs = nlohmann::ordered_json::array();
-    for (const auto& [name, value] : run_.outputs())
-      outputs.push_back(
-          {{"name", name}, {"value", datum_json(value)}, {"sha256", to_hex(content_digest(value))}});
-    print_json({{"engine", run_.engine().name()},
-                {"device", run_.engine().device()},
-                {"inputs", run_.inputs_json()},
-                {"load", run_.load_seconds()},
-                {"first_run", first},
-                {"warm_up", warm_up_},
-                {"steady", to_json(timings)},
-                {"outputs", outputs}});
+  void measure(Logger& logger) {
+    options_.check();
+    result_.percentiles = parse_percentiles("--percentile", options_.percentiles);
+    result_.streams = static_cast<int>(options_.streams);
+    open(logger);
+    result_.first_run = run_.run();
+    if (options_.compare_onnxruntime)
+      measure_in_turns();
+    else
+      measure_alone();
+    if (!options_.export_times.empty()) export_times();
+    print();
   }
 
-  void print_report(double first, const Timings& t) const {
-    std::string out =
-        fmt::format("{} on {}\n{}", run_.engine().name(), run_.engine().device(), run_.inputs_text());
-    for (const auto& [name, value] : run_.outputs())
-      out += fmt::format("output {}: {}, sha256 {}\n", name, describe(value), to_hex(content_digest(value)));
-    out += fmt::format(
-        "load {}, first run {}\n{} runs: min {}, mean {}, p50 {}, p90 {}, p95 {}, p99 {}, max {}\n",
-        format_seconds(run_.load_seconds()), format_seconds(first), t.count, format_seconds(t.min),
-        format_seconds(t.mean), format_seconds(t.p50), format_seconds(t.p90), format_seconds(t.p95),
-        format_seconds(t.p99), format_seconds(t.max));
-    print_text(out);
+  void open(Logger& logger) {
+    options_.apply_inputs(run_);
+    ScratchFolder folder;  // the file may go once it is mapped
+    if (options_.onnx.empty())
+      run_.set_path(options_.load_engine);
+    else
+      run_.set_path(
+          build(options_.save_engine.empty() ? folder.file("bench.ingot") : options_.save_engine, logger));
+    run_.open(logger);
   }
 
+  std::string build(const std::string& path, Logger& logger) {
+    BuilderConfig config;
+    config.profiles = options_.profiles();
+    config.logger = &logger;
+    const Stopwatch import_watch;
+    const Graph graph = import_onnx(options_.onnx);
+    result_.import_seconds = import_watch.seconds();
+    const Stopwatch build_watch;
+    build_engine_file(graph, path, config);
+    result_.build_seconds = build_watch.seconds();
+    return path;
+  }
+
+  LoadLimits warm_up() const {
+    return {.iterations = 0, .seconds = static_cast<double>(options_.warm_up) / 1e3};
+  }
+
+  void measure_alone() {
+    InferenceLoad load(run_.engine().shared_from_this(), run_.inputs(), result_.streams);
+    load.run(warm_up());
+    result_.samples =
+        load.run({.iterations = options_.iterations, .seconds = static_cast<double>(options_.duration)});
+  }
+
+  // Short turns, so that what else the machine does meets both.
+  void measure_in_turns() {
+    const int threads = run_.threads() > 0 ? run_.threads() : available_cpus();
+    OnnxRuntimePeer peer(options_.onnx, run_.inputs(), threads);
+    OnnxRuntimeResult theirs{.version = peer.version(),
+                             .load = peer.load_seconds(),
+                             .first_run = peer.first_seconds(),
+                             .seconds = {},
+                             .relative_error = peer.relative_error(run_.outputs())};
+    InferenceLoad load(run_.engine().shared_from_this(), run_.inputs(), 1);
+    load.run(warm_up());
+    int64_t turn = turn_length(peer.run(2));
+    const Stopwatch watch;
+    while (std::ssize(result_.samples) < options_.iterations ||
+           std::ssize(theirs.seconds) < options_.iterations ||
+           watch.seconds() < static_cast<double>(options_.duration)) {
+      const double start = watch.seconds();
+      for (Sample sample : load.run({.iterations = 1, .seconds = kTurnSeconds})) {
+        sample.start += start;
+        result_.samples.push_back(sample);
+      }
+      const std::vector<double> seconds = peer.run(turn);
+      theirs.seconds.insert(theirs.seconds.end(), seconds.begin(), seconds.end());
+      turn = turn_length(seconds);
+    }
+    result_.onnxruntime = std::move(theirs);
+  }
+
+  static int64_t turn_length(const std::vector<double>& seconds) {
+    return std::max<int64_t>(1, static_cast<int64_t>(kTurnSeconds / summarize(seconds).p50));
+  }
+
+  void export_times() const {
+    AtomicFile file(options_.export_times, "file of times");
+    file.append(samples_json(result_.samples).dump() + "\n");
+    file.commit();
+  }
+
+  void print() const {
+    if (options_.json) return print_json(bench_json(run_, result_));
+    std::string text = bench_text(run_, result_);
+    if (options_.average_runs > 0)
+      text += average_lines(result_.samples, static_cast<size_t>(options_.average_runs));
+    print_text(text + "PASSED\n");
+  }
+
+  BenchOptions options_;
   EngineRun run_;
-  int64_t runs_ = 50;
-  int64_t warm_up_ = 5;
-  bool json_ = false;
+  BenchResult result_;
 };
 
 }  // namespace

@@ -36,8 +36,9 @@ using Json = nlohmann::ordered_json;
                .remedy = fmt::format("Give {}--shape {}={}.", dims, port.name, shape)});
 }
 
-// The shape of an input from what the command line says.
-Shape shape_for(const PortInfo& port, const std::map<std::string, int64_t>& dims) {
+// The shape of an input from what the command line says, or else the one that the first profile is best at.
+Shape shape_for(const PortInfo& port, const std::map<std::string, int64_t>& dims, bool has_profiles) {
+  if (dims.empty() && has_profiles && !port.ranges[0].opt.empty()) return port.ranges[0].opt;
   if (!port.type.is_ranked()) fail_open_size(port);
   Shape out;
   for (const Dim& dim : *port.type.dims) {
@@ -57,6 +58,10 @@ Json tensor_json(const Tensor& t) { return {{"dtype", to_string(t.dtype())}, {"s
 
 void EngineRun::declare(Arguments& a) {
   a.positional("ENGINE", path_, "The engine file.");
+  declare_run(a);
+}
+
+void EngineRun::declare_run(Arguments& a) {
   a.option("--device", "NAME", device_,
            "The device to run on; default: reference. 'ingot version' lists them.");
   a.repeated(
@@ -68,6 +73,10 @@ void EngineRun::declare(Arguments& a) {
   a.repeated("--shape", "NAME=SHAPE", shape_texts_, "Shape of a random or .raw input, as 1x3x224x224.");
   a.repeated("--dim", "NAME=SIZE", dim_texts_, "Size of a named dimension, for random and .raw inputs.");
   a.option("--threads", "N", threads_, "Threads of one inference; default: all CPUs.", 1, 1024);
+}
+
+void EngineRun::use_random_inputs(int64_t seed) {
+  if (seed_ < 0) seed_ = seed;
 }
 
 void EngineRun::open(Logger& logger) {
@@ -104,7 +113,8 @@ void EngineRun::read_input(const std::string& text) {
   const PortInfo& port = engine_->input(name);
   WantedDatum wanted{.name = name, .type = port.type, .shape = {}};
   if (auto given = shapes_.find(name); given != shapes_.end()) wanted.shape = given->second;
-  if (path.ends_with(".raw") && !wanted.shape && !dims_.empty()) wanted.shape = shape_for(port, dims_);
+  if (path.ends_with(".raw") && !wanted.shape && !dims_.empty())
+    wanted.shape = shape_for(port, dims_, !engine_->profiles().empty());
   add_input(name, read_datum_file(path, wanted), path);
 }
 
@@ -126,7 +136,8 @@ void EngineRun::fill_with_random() {
     if (inputs_.contains(port.name) || port.type.kind == Type::Kind::optional) continue;
     if (!port.type.is_tensor()) continue;  // refuse_missing() names it
     const auto given = shapes_.find(port.name);
-    Shape shape = given == shapes_.end() ? shape_for(port, dims_) : given->second;
+    Shape shape =
+        given == shapes_.end() ? shape_for(port, dims_, !engine_->profiles().empty()) : given->second;
     add_input(port.name, random_tensor(port.type.dtype, std::move(shape), generator), "random");
   }
 }

@@ -15,10 +15,17 @@ class Arguments;
 // What `exec` and `bench` share: an engine, opened on a device, and inputs for it.
 class EngineRun {
  public:
-  void declare(Arguments& arguments);
+  void declare(Arguments& arguments);      // all of it
+  void declare_run(Arguments& arguments);  // all but the file of the engine
+  // What the command line may have said in other words, before open().
+  void set_path(std::string path) { path_ = std::move(path); }
+  void add_shape(std::string text) { shape_texts_.push_back(std::move(text)); }       // NAME=SHAPE
+  void add_input_file(std::string text) { input_texts_.push_back(std::move(text)); }  // NAME=FILE
+  void use_random_inputs(int64_t seed);  // for those not given, unless a seed was
   void open(Logger& logger);
 
   const Engine& engine() const { return *engine_; }
+  int threads() const { return static_cast<int>(threads_); }  // 0: all CPUs
   double load_seconds() const { return load_seconds_; }
   const std::map<std::string, Datum>& inputs() const { return inputs_; }
   // Runs once and keeps the outputs; returns the seconds it took.

@@ -6,19 +6,21 @@
 
 namespace ingot::cli {
 
+double percentile(const std::vector<double>& sorted, double part) {
+  const double rank = std::ceil(part * static_cast<double>(sorted.size()));
+  return sorted[static_cast<size_t>(std::max(1.0, rank)) - 1];
+}
+
 Timings summarize(std::vector<double> seconds) {
   std::sort(seconds.begin(), seconds.end());
   const auto count = static_cast<double>(seconds.size());
-  const auto percentile = [&](double part) {
-    return seconds[static_cast<size_t>(std::max(1.0, std::ceil(part * count))) - 1];
-  };
   return {.count = seconds.size(),
           .min = seconds.front(),
           .mean = std::accumulate(seconds.begin(), seconds.end(), 0.0) / count,
-          .p50 = percentile(0.5),
-          .p90 = percentile(0.9),
-          .p95 = percentile(0.95),
-          .p99 = percentile(0.99),
+          .p50 = percentile(seconds, 0.5),
+          .p90 = percentile(seconds, 0.9),
+          .p95 = percentile(seconds, 0.95),
+          .p99 = percentile(seconds, 0.99),
           .max = seconds.back()};
 }
 

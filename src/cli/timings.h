@@ -13,6 +13,8 @@ struct Timings {
   double min = 0, mean = 0, p50 = 0, p90 = 0, p95 = 0, p99 = 0, max = 0;
 };
 
+// `part` of 1 is the largest value.
+double percentile(const std::vector<double>& sorted, double part);
 Timings summarize(std::vector<double> seconds);
 nlohmann::ordered_json to_json(const Timings& timings);
 

@@ -84,6 +84,30 @@ uint64_t parse_byte_count(std::string_view option, std::string_view text) {
   return static_cast<uint64_t>(value * scale);
 }
 
+std::vector<std::string> parse_colon_list(std::string_view option, std::string_view text) {
+  std::vector<std::string> out;
+  for (std::string_view item : split(text, ',')) {
+    const size_t separator = std::min(item.find('='), item.rfind(':'));
+    if (separator == 0 || separator == std::string_view::npos || separator + 1 == item.size())
+      fail(option, text, "NAME:VALUE,NAME:VALUE");
+    out.push_back(fmt::format("{}={}", item.substr(0, separator), item.substr(separator + 1)));
+  }
+  return out;
+}
+
+std::vector<double> parse_percentiles(std::string_view option, std::string_view text) {
+  std::vector<double> out;
+  for (std::string_view item : split(text, ',')) {
+    double value = 0;
+    const char* end = item.data() + item.size();
+    const auto [stop, status] = std::from_chars(item.data(), end, value);
+    if (status != std::errc() || stop != end || !(value > 0 && value <= 100))
+      fail(option, text, "numbers above 0 and up to 100, as 90,95,99");
+    out.push_back(value);
+  }
+  return out;
+}
+
 std::map<std::string, Shape> parse_shapes(std::string_view option, const std::vector<std::string>& texts) {
   std::map<std::string, Shape> out;
   for (const std::string& text : texts) {

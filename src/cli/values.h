@@ -22,6 +22,13 @@ Shape parse_shape(std::string_view option,
 uint64_t parse_byte_count(std::string_view option,
                           std::string_view text);  // "750000", "1.5G": k, M, G are powers of 1000
 
+// "NAME:VALUE,NAME:VALUE" as trtexec has it, as "NAME=VALUE" each. The last colon counts; "=" may stand for
+// it.
+std::vector<std::string> parse_colon_list(std::string_view option, std::string_view text);
+
+// "90,95,99.9": numbers between 0 and 100, 0 excluded.
+std::vector<double> parse_percentiles(std::string_view option, std::string_view text);
+
 // "NAME=SHAPE" and "NAME=SIZE", each name once.
 std::map<std::string, Shape> parse_shapes(std::string_view option, const std::vector<std::string>& texts);
 std::map<std::string, int64_t> parse_sizes(std::string_view option, const std::vector<std::string>& texts);

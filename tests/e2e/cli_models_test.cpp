@@ -96,7 +96,8 @@ TEST_F(CliModels, MagikaGivesProbabilities) {
   double sum = 0;
   for (float score : scores.data<float>()) sum += score;
   EXPECT_NEAR(sum, 2, 1e-4);
-  std::vector<std::string> bench = {"bench", engine, "--runs", "2", "--warm-up", "1"};
+  std::vector<std::string> bench = {"bench",      engine, "--iterations", "2",
+                                    "--duration", "0",    "--warm-up",    "0"};
   bench.insert(bench.end(), words.begin(), words.end());
   EXPECT_EQ(run(bench)["outputs"][0]["sha256"], json["outputs"][0]["sha256"]);
   // 784519 elements are in its initializers; those that are indices are no parameters.

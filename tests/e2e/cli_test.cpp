@@ -171,22 +171,6 @@ TEST_F(Cli, ProfilesLimitShapes) {
   EXPECT_EQ(exec("n=10").exit_code, 1);
 }
 
-TEST_F(Cli, BenchReportsTheDistribution) {
-  const ProgramResult r = run({"bench", small_engine(), "--random-seed", "1", "--dim", "n=2", "--runs", "20",
-                               "--warm-up", "2", "--json"});
-  ASSERT_EQ(r.exit_code, 0) << r.err;
-  const Json json = Json::parse(r.out);
-  const Json& steady = json["steady"];
-  EXPECT_EQ(steady["runs"], 20);
-  double last = 0;
-  for (const char* key : {"min", "p50", "p90", "p95", "p99", "max"}) {
-    EXPECT_GE(steady[key].get<double>(), last) << key;
-    last = steady[key];
-  }
-  EXPECT_GT(json["load"].get<double>(), 0);
-  EXPECT_GT(json["first_run"].get<double>(), 0);
-}
-
 TEST_F(Cli, ImportReportListsOps) {
   const std::string model = folder_.write("small.onnx", onnx_model::small_model());
   const Json json = Json::parse(run({"import-report", model, "--json"}).out);
@@ -266,6 +250,12 @@ TEST_F(Cli, WrongUsageReturnsTwoAndSaysWhereHelpIs) {
       {{"compile", "a.onnx", "--shape", "x=1xy"}, "'y'"},
       {{"exec", "a.ingot", "--runs", "0"}, "--runs"},
       {{"exec", "a.ingot", "--log-level", "loud"}, "loud"},
+      {{"bench"}, "ENGINE"},
+      {{"bench", "a.ingot", "--onnx", "a.onnx"}, "both"},
+      {{"bench", "a.ingot", "--loadEngine", "b.ingot"}, "both"},
+      {{"bench", "a.ingot", "--opt-shapes", "x:1x3"}, "--onnx"},
+      {{"bench", "a.ingot", "--percentile", "90,101"}, "'90,101'"},
+      {{"bench", "--onnx", "a.onnx", "--min-shapes", "x:1x3"}, "--opt-shapes"},
       {{"help", "nonsense"}, "nonsense"},
   };
   for (const auto& [words, part] : cases) {
