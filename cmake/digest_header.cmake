@@ -1,4 +1,4 @@
-# Run with FILES, SALT and OUTPUT: writes a header with the SHA-256 of the salt and the files, names included.
+# Run with FILES, SALT, CONSTANT and OUTPUT: writes a header with the SHA-256 of the salt and the files, names included.
 set(text "${SALT}\n")
 foreach(file ${FILES})
   get_filename_component(name ${file} NAME)
@@ -7,7 +7,7 @@ foreach(file ${FILES})
 endforeach()
 string(SHA256 digest "${text}")
 file(CONFIGURE OUTPUT ${OUTPUT} CONTENT "#pragma once
-namespace ingot::kernel {
-inline constexpr char kGeneratorDigest[] = \"${digest}\";
+namespace ingot {
+inline constexpr char ${CONSTANT}[] = \"${digest}\";
 }
 ")

@@ -3,4 +3,4 @@
 #include "kernel/llvm/compile.h"
 
 extern "C" __attribute__((visibility("default")))
-const ingot::kernel::JitLibrary ingot_jit = {ingot::kernel::kGeneratorDigest, &ingot::kernel::llvm_compiler};
+const ingot::kernel::JitLibrary ingot_jit = {ingot::kGeneratorDigest, &ingot::kernel::llvm_compiler};

@@ -1,0 +1,185 @@
+#include "device/cpu/packed_weights.h"
+
+#include <sys/mman.h>
+
+#include <cstring>
+
+#include "base/block_digest.h"
+#include "base/checked.h"
+#include "device/cpu/packing_digest.h"
+#include "ingot/error.h"
+
+namespace ingot::cpu {
+namespace {
+
+constexpr uint64_t kAlignment = 64;
+constexpr size_t kBlockBytes = size_t{32} << 20;  // of address space; memory is taken as it is written
+
+// The index is the checked part of the cache entry, sorted by key; pieces follow it.
+struct Row {
+  Digest key;
+  uint64_t offset;  // in the payload
+  uint64_t bytes;
+  Digest content;
+};
+
+uint64_t aligned(uint64_t offset) { return (offset + kAlignment - 1) / kAlignment * kAlignment; }
+
+std::string file_key_of(const std::string& engine_key) {
+  return engine_key.empty() ? ""
+                            : "weights-" + to_hex(sha256(fmt::format("{}\n{}", kPackingDigest, engine_key)));
+}
+
+std::vector<Row> index_of(const std::map<Digest, std::span<const std::byte>>& pieces) {
+  std::vector<Row> rows;
+  uint64_t offset = aligned(sizeof(uint64_t) + pieces.size() * sizeof(Row));
+  for (const auto& [key, bytes] : pieces) {
+    rows.push_back({key, offset, bytes.size(), block_digest(bytes)});
+    offset = aligned(offset + bytes.size());
+  }
+  return rows;
+}
+
+// The count, then the rows.
+std::vector<std::byte> bytes_of(const std::vector<Row>& rows) {
+  const uint64_t count = rows.size();
+  std::vector<std::byte> bytes(sizeof(count) + rows.size() * sizeof(Row));
+  std::memcpy(bytes.data(), &count, sizeof(count));
+  if (count > 0) std::memcpy(bytes.data() + sizeof(count), rows.data(), rows.size() * sizeof(Row));
+  return bytes;
+}
+
+// Nothing where the payload is not what publish() writes.
+std::optional<std::vector<Row>> read_index(std::span<const std::byte> payload) {
+  uint64_t count = 0;
+  if (payload.size() < sizeof(count)) return std::nullopt;
+  std::memcpy(&count, payload.data(), sizeof(count));
+  if (count > (payload.size() - sizeof(count)) / sizeof(Row)) return std::nullopt;
+  std::vector<Row> rows(count);
+  if (count > 0) std::memcpy(rows.data(), payload.data() + sizeof(count), count * sizeof(Row));
+  for (const Row& row : rows)
+    if (row.offset % kAlignment != 0 || !range_fits(row.offset, row.bytes, payload.size()))
+      return std::nullopt;
+  return rows;
+}
+
+}  // namespace
+
+void PackedWeights::Unmap::operator()(std::byte* memory) const { munmap(memory, bytes); }
+
+PackedWeights::PackedWeights(std::shared_ptr<Cache> cache, const std::string& engine_key,
+                             Diagnostics diagnostics)
+    : cache_(cache ? std::move(cache) : std::make_shared<Cache>("")),
+      file_key_(file_key_of(engine_key)),
+      diagnostics_(std::move(diagnostics)) {
+  open();
+}
+
+void PackedWeights::open() {
+  if (file_key_.empty()) return;
+  file_ = cache_->find(file_key_);
+  if (!file_) return;
+  const auto payload = file_->payload();
+  const auto rows = read_index(payload);
+  if (!rows) return cache_->drop_damaged(file_key_, "not a list of packed weights");
+  for (const Row& row : *rows) stored_[row.key] = {payload.subspan(row.offset, row.bytes), row.content};
+}
+
+std::shared_ptr<PackedWeights::Piece> PackedWeights::piece(const Digest& key) {
+  const std::lock_guard lock(mutex_);
+  auto& piece = pieces_[key];
+  if (!piece) piece = std::make_shared<Piece>();
+  return piece;
+}
+
+std::span<const std::byte> PackedWeights::get(const std::string& key, size_t bytes,
+                                              const std::function<void(std::span<std::byte>)>& pack) {
+  const Digest digest = sha256(key);
+  const std::shared_ptr<Piece> piece = this->piece(digest);
+  const std::lock_guard making(piece->mutex);
+  if (!piece->ready && !take_from_file(digest, bytes, *piece)) {
+    const std::span<std::byte> memory = allocate(bytes);
+    pack(memory);
+    piece->bytes = memory;
+    piece->ready = true;
+    const std::lock_guard lock(mutex_);
+    ++stats_.packed_pieces;
+    stats_.packed_bytes += bytes;
+    changed_ = true;
+  }
+  if (piece->bytes.size() == bytes) return piece->bytes;
+  throw Error({.code = ErrorCode::internal,
+               .object = "packed weights",
+               .name = key,
+               .expected = fmt::format("{} bytes, as before", piece->bytes.size()),
+               .observed = fmt::format("{}", bytes)});
+}
+
+bool PackedWeights::take_from_file(const Digest& key, size_t bytes, Piece& piece) {
+  const auto found = stored_.find(key);
+  if (found == stored_.end()) return false;
+  const Stored& stored = found->second;
+  const bool sound = stored.bytes.size() == bytes && block_digest(stored.bytes) == stored.content;
+  const std::lock_guard lock(mutex_);
+  if (!sound) {
+    ++stats_.damaged_pieces;
+    diagnostics_.log(LogLevel::warning,
+                     fmt::format("cache: {} bytes of packed weights in '{}/{}' have changed; they "
+                                 "are made again",
+                                 bytes, cache_->folder(), file_key_));
+    return false;
+  }
+  ++stats_.mapped_pieces;
+  stats_.mapped_bytes += bytes;
+  piece.bytes = stored.bytes;
+  piece.ready = true;
+  return true;
+}
+
+std::span<std::byte> PackedWeights::allocate(size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const size_t taken = aligned(bytes);
+  if (taken > free_.size()) {
+    const size_t block = std::max(taken, kBlockBytes);
+    void* memory = mmap(nullptr, block, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+      throw Error({.code = ErrorCode::out_of_memory,
+                   .object = "packed weights",
+                   .expected = fmt::format("{} bytes of memory", block),
+                   .observed = "a refused allocation"});
+    memory_.push_back(Memory(static_cast<std::byte*>(memory), Unmap{block}));
+    free_ = {static_cast<std::byte*>(memory), block};
+  }
+  const auto result = free_.first(bytes);
+  free_ = free_.subspan(taken);
+  return result;
+}
+
+void PackedWeights::publish() {
+  std::map<Digest, std::shared_ptr<Piece>> pieces;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!changed_ || file_key_.empty()) return;
+    changed_ = false;
+    pieces = pieces_;
+  }
+  std::map<Digest, std::span<const std::byte>> ready;
+  for (const auto& [key, piece] : pieces) {
+    const std::lock_guard making(piece->mutex);
+    if (piece->ready) ready.emplace(key, piece->bytes);
+  }
+  const std::vector<std::byte> index = bytes_of(index_of(ready));
+  cache_->put(file_key_, index, [&](AtomicFile& file) {
+    for (const auto& [key, bytes] : ready) {
+      file.append_zeros(aligned(file.size()) - file.size());
+      file.append(bytes);
+    }
+  });
+}
+
+PackedWeightsStats PackedWeights::stats() const {
+  const std::lock_guard lock(mutex_);
+  return stats_;
+}
+
+}  // namespace ingot::cpu

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/sha256.h"
+#include "cache/cache.h"
+#include "ingot/logger.h"
+
+namespace ingot::cpu {
+
+struct PackedWeightsStats {
+  uint64_t mapped_pieces = 0;  // taken from the cache
+  uint64_t mapped_bytes = 0;
+  uint64_t packed_pieces = 0;  // made by this process
+  uint64_t packed_bytes = 0;
+  uint64_t damaged_pieces = 0;  // in the cache, and made again
+};
+
+// The constants of one engine in the form that its kernels read, in one file of the cache: packed by the
+// first process, mapped by those after it. Thread-safe. Pieces live as long as the object.
+class PackedWeights {
+ public:
+  // An empty `engine_key` keeps nothing in the cache.
+  PackedWeights(std::shared_ptr<Cache> cache, const std::string& engine_key, Diagnostics diagnostics = {});
+
+  // `bytes` bytes at a multiple of 64. The first time anywhere, `pack` fills them, which are zero; several
+  // threads may pack pieces at once. The key says which constant in which form. What comes from the cache is
+  // checked against accidental damage when it is first asked for. Throws Error(out_of_memory), and what
+  // `pack` throws.
+  std::span<const std::byte> get(const std::string& key, size_t bytes,
+                                 const std::function<void(std::span<std::byte>)>& pack);
+
+  // Writes the file where pieces were packed since; to be called when all are there. It copies them, so that
+  // it is best left to a thread that nobody waits for.
+  void publish();
+
+  PackedWeightsStats stats() const;
+
+ private:
+  struct Piece {
+    std::mutex mutex;  // held while it is made
+    std::span<const std::byte> bytes;
+    bool ready = false;
+  };
+  struct Stored {  // a piece of the file
+    std::span<const std::byte> bytes;
+    Digest content = {};
+  };
+  struct Unmap {
+    size_t bytes = 0;
+    void operator()(std::byte* memory) const;
+  };
+  using Memory = std::unique_ptr<std::byte, Unmap>;
+
+  void open();
+  std::shared_ptr<Piece> piece(const Digest& key);
+  bool take_from_file(const Digest& key, size_t bytes, Piece& piece);
+  std::span<std::byte> allocate(size_t bytes);
+
+  const std::shared_ptr<Cache> cache_;
+  const std::string file_key_;
+  const Diagnostics diagnostics_;
+  std::shared_ptr<const CacheEntry> file_;  // neither it nor what lies in it changes after construction
+  std::map<Digest, Stored> stored_;
+
+  mutable std::mutex mutex_;  // guards all below; taken after that of a piece
+  std::map<Digest, std::shared_ptr<Piece>> pieces_;
+  std::vector<Memory> memory_;
+  std::span<std::byte> free_;  // the rest of the last memory
+  bool changed_ = false;       // since the file was written
+  PackedWeightsStats stats_;
+};
+
+}  // namespace ingot::cpu
