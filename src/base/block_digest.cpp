@@ -1,7 +1,6 @@
 #include "base/block_digest.h"
 
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <cstring>
 
@@ -14,11 +13,16 @@ constexpr uint64_t kOdd = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
 
 using State = std::array<uint64_t, kLanes>;
 
-// Every step is a bijection of the lane and of the word.
+// Both halves of the product: every bit of a word changes many bits of its lane.
+uint64_t mix(uint64_t value) {
+  const auto product = static_cast<unsigned __int128>(value) * kOdd;
+  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+}
+
 void add_block(State& state, const std::byte* block) {
   State words;
   std::memcpy(words.data(), block, kBlock);
-  for (size_t i = 0; i < kLanes; ++i) state[i] = std::rotl((state[i] ^ words[i]) * kOdd, 29);
+  for (size_t i = 0; i < kLanes; ++i) state[i] = mix(state[i] ^ words[i]);
 }
 
 }  // namespace
