@@ -84,6 +84,7 @@ def implementations_of(arguments):
 
 def measure_case(case, model, threads, arguments):
     from comparison import measure
+    from comparison.process import MemoryStream
     from models.cases import feeds_of
     job = measure.make_job(case, model, feeds_of(case), environment.WORK / "work" / case.name, threads)
     implementations = implementations_of(arguments)
@@ -92,7 +93,8 @@ def measure_case(case, model, threads, arguments):
     else:
         runs, limit = (15, 6) if arguments.quick else (arguments.runs, arguments.limit)
         oracle = "reference" if arguments.reference else "onnxruntime"
-        row = measure.measure(job, implementations, oracle, runs, limit)
+        stream = None if arguments.no_ingot else MemoryStream(arguments.build)
+        row = measure.measure(job, implementations, oracle, runs, limit, stream)
     row.model_bytes = model.stat().st_size
     return row
 

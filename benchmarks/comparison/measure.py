@@ -60,7 +60,7 @@ class Row:
         return statistics.median(self.times[name])
 
     def peers(self):
-        return [name for name in self.times if not name.startswith("ingot")]
+        return [name for name in self.times if not name.startswith("ingot") and name != "stream"]
 
     def ratio(self, name, of=statistics.median):
         """Time of the fastest peer over that of `name`; above 1 is faster than all of them."""
@@ -72,6 +72,9 @@ class Row:
     def as_json(self):
         results = {}
         for name, times in self.times.items():
+            if name == "stream":
+                results[name] = {"median": self.median(name), "min": min(times), "runs": len(times)}
+                continue
             results[name] = {"median": self.median(name), "min": min(times), "runs": len(times),
                              "p90": float(np.percentile(times, 90)), "relative_error": self.errors.get(name),
                              "start": self.starts[name], "build_seconds": self.builds[name].get("seconds")}
@@ -118,13 +121,16 @@ def alternate(row, processes, runs, limit):
             counts[name] = max(2, min(runs, int(CHUNK_SECONDS / statistics.median(times))))
 
 
-def measure(job, implementations, oracle, runs, limit):
+def measure(job, implementations, oracle, runs, limit, stream=None):
+    """`stream` is the pace of memory, measured along where the case reads much of it."""
     row = Row(job.case, job.threads)
     processes = launch_all(row, job, implementations)
     try:
         if oracle in processes:
             check(row, job, processes, oracle)
         measured = {name: process for name, process in processes.items() if name != "reference"}
+        if stream and job.case.read_bytes:
+            processes["stream"] = measured["stream"] = stream.launch(job)
         alternate(row, measured, runs, limit)
     except WorkerError as error:
         row.failures["measurement"] = str(error)

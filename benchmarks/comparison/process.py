@@ -33,7 +33,8 @@ class Job:
 class Process:
     """One implementation of a job, started and run once when made."""
 
-    def __init__(self, command, job, cache):
+    def __init__(self, command, job, cache, scale=lambda answer: answer):
+        self.scale = scale
         self.log = job.folder("logs") / f"{Path(command[0]).name}.txt"
         environment = dict(os.environ, XDG_CACHE_HOME=str(cache))
         cpus = sorted(os.sched_getaffinity(0))[:job.threads]
@@ -54,7 +55,7 @@ class Process:
         """Times of `count` runs in seconds, after one that does not count."""
         self.process.stdin.write(f"{count + 1}\n")
         self.process.stdin.flush()
-        return self.answer()[1:]
+        return [self.scale(answer) for answer in self.answer()[1:]]
 
     def close(self):
         self.process.stdin.close()
@@ -104,6 +105,18 @@ class Ingot:
         runner = self.build / "benchmarks" / "runner" / "ingot_bench_runner"
         return Process([runner, self.engine(job), job.inputs, job.folder(self.name), self.device, job.threads], job,
                        cache)
+
+
+class MemoryStream:
+    """Not an engine: how long reading the weights takes at the rate that memory allows at that moment."""
+    name = "stream"
+
+    def __init__(self, build):
+        self.build = build
+
+    def launch(self, job):
+        return Process([self.build / "benchmarks" / "runner" / "ingot_bench_runner", "--stream", job.threads], job,
+                       job.folder("cache"), scale=lambda rate: job.case.read_bytes / rate)
 
 
 def clear(folder):

@@ -63,7 +63,17 @@ def warm_text(head, rows, names):
     ratios = [row.ratio(row.ours()[0]) for row in rows if row.ours()]
     if ratios:
         text += f"\ngeometric mean of {len(ratios)} ratios: {statistics.geometric_mean(ratios):.3f}\n"
-    return text + failures_text(rows)
+    return text + stream_text(rows) + failures_text(rows)
+
+
+def stream_text(rows):
+    """How near decoders come to the pace of memory, which was measured in turn with them."""
+    lines = []
+    for row in rows:
+        for name in [name for name in row.times if name != "stream"] if "stream" in row.times else []:
+            lines.append(f"{row.case.name}, {row.threads} threads, {name}: {row.median('stream') / row.median(name):.0%} of "
+                         f"stream read, which is {row.case.read_bytes / row.median('stream') / 1e9:.1f} GB/s\n")
+    return "".join(lines)
 
 
 def failures_text(rows):

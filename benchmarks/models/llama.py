@@ -23,6 +23,11 @@ class Shape:
     def head_size(self):
         return self.width // self.heads
 
+    def weights(self):
+        """Of the projections, those of the logits included; the embedding table is only looked up."""
+        attention = 2 * self.width * (self.width + self.kv_heads * self.head_size)
+        return self.layers * (attention + 3 * self.width * self.inner) + self.width * self.vocabulary
+
 
 SMALL = Shape(768, 12, 12, 4, 2048, 32000)   # 125M parameters
 LARGE = Shape(2048, 22, 32, 4, 5632, 32000)  # 1.1B

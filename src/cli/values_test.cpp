@@ -75,5 +75,18 @@ TEST(Timings, PercentilesAreMeasuredValues) {
   EXPECT_EQ(summarize({3}).p50, 3);
 }
 
+TEST(Values, ReadsTrtexecLists) {
+  EXPECT_EQ(parse_colon_list("--shapes", "x:1x3,input:0:2x2,y=8"),
+            (std::vector<std::string>{"x=1x3", "input:0=2x2", "y=8"}));
+  for (const char* text : {"", "x", ":1", "x:", "x:1,,y:2", "x:1,"})
+    EXPECT_THROW(parse_colon_list("--shapes", text), UsageError) << text;
+}
+
+TEST(Values, ReadsPercentiles) {
+  EXPECT_EQ(parse_percentiles("--percentile", "50,99.9,100"), (std::vector<double>{50, 99.9, 100}));
+  for (const char* text : {"", "0", "101", "90,", "nan", "9x"})
+    EXPECT_THROW(parse_percentiles("--percentile", text), UsageError) << text;
+}
+
 }  // namespace
 }  // namespace ingot::cli
