@@ -26,7 +26,8 @@ struct Routine {
   // Whether it runs with views of these types and ranks; sizes, strides and data are not looked at.
   bool (*supports)(const RoutineCall&);
 
-  // Memory that run() and measure() need. Looks at sizes and the pool's size, not at data. Null: none.
+  // Memory that run() and measure() need. Looks at sizes, strides and the size of the pool, not at data.
+  // Null: none.
   int64_t (*scratch_bytes)(const RoutineCall&) = nullptr;
 
   // Ops whose sizes depend on data: sets the sizes of the outputs, from data; their strides and memory are
