@@ -82,7 +82,8 @@ std::vector<KernelSet::Entry*> KernelSet::unprepared() {
 
 void KernelSet::set(Entry& entry, std::shared_ptr<const LoadedKernel> kernel, KernelOrigin origin) {
   const std::lock_guard lock(mutex_);
-  if (entry.kernel) return;  // another thread prepared it too
+  // Another thread may have prepared it too, even with what this one compiled.
+  if (entry.kernel && origin != KernelOrigin::compiled) return;
   entry.kernel = std::move(kernel);
   entry.origin = origin;
   const std::array<uint64_t*, 6> counters = {nullptr,       &stats_.registry, &stats_.embedded,

@@ -1,0 +1,82 @@
+#include "kernel/compiler.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "ingot/error.h"
+#include "support/child.h"
+#include "support/nest_builder.h"
+#include "support/temp_folder.h"
+#include "support/thrown_by.h"
+
+namespace ingot::kernel {
+namespace {
+
+// In a process of its own: the first call decides.
+bool fails_with(const std::string& library, ErrorCode code, std::string_view part) {
+  return runs_in_child([&] {
+    setenv("INGOT_JIT_LIBRARY", library.c_str(), 1);
+    const Error error = thrown_by([] { compiler(); });
+    const bool good =
+        error.code() == code && std::string_view(error.what()).find(part) != std::string_view::npos;
+    if (!good) fprintf(stderr, "%s\n", error.what());
+    return good && !compiler_is_loaded();
+  });
+}
+
+TEST(Compiler, AMissingLibraryIsNamed) {
+  EXPECT_TRUE(fails_with("/nowhere/lib.so", ErrorCode::not_found, "/nowhere/lib.so"));
+}
+
+TEST(Compiler, AFileThatIsNoLibraryIsNamed) {
+  TempFolder folder;
+  EXPECT_TRUE(fails_with(folder.write("a.so", "text"), ErrorCode::not_found, "a.so"));
+}
+
+TEST(Compiler, AnotherLibraryIsRefused) {
+  EXPECT_TRUE(fails_with("libm.so.6", ErrorCode::incompatible, "another library"));
+}
+
+TEST(Compiler, IsFoundBesideOrOnTheLibraryPathAndOpenedOnce) {
+  const Compiler& first = compiler();
+  EXPECT_EQ(&compiler(), &first);
+  EXPECT_TRUE(compiler_is_loaded());
+}
+
+LoopNest copy_of(int64_t extent) {
+  NestBuilder nest({extent}, {});
+  nest.store(DType::f32, {1}, nest.load(DType::f32, {1}));
+  return nest.nest;
+}
+
+TEST(KernelKey, DependsOnTextAndLevel) {
+  const std::string key = kernel_key(copy_of(4), {IsaLevel::avx2});
+  EXPECT_EQ(key.size(), 64u);
+  EXPECT_EQ(kernel_key(copy_of(4), {IsaLevel::avx2}), key);
+  EXPECT_NE(kernel_key(copy_of(5), {IsaLevel::avx2}), key);
+  EXPECT_NE(kernel_key(copy_of(4), {IsaLevel::avx512}), key);
+}
+
+TEST(IsaLevel, NamesParse) {
+  for (const IsaLevel level :
+       {IsaLevel::avx2, IsaLevel::avx512, IsaLevel::avx512_vnni, IsaLevel::avx512_bf16, IsaLevel::amx})
+    EXPECT_EQ(parse_isa_level(to_string(level)), level);
+  EXPECT_FALSE(parse_isa_level("sse2"));
+}
+
+// The compiler's runtime asks the processor in its own way.
+TEST(IsaLevel, DetectionAgreesWithTheCompiler) {
+  const bool avx2 = __builtin_cpu_supports("x86-64-v3");
+  const bool avx512 = __builtin_cpu_supports("x86-64-v4");
+  const auto level = detect_isa_level();
+  EXPECT_EQ(level.has_value(), avx2);
+  if (!level) return;
+  EXPECT_EQ(*level >= IsaLevel::avx512, avx512);
+  EXPECT_EQ(*level >= IsaLevel::avx512_vnni, avx512 && __builtin_cpu_supports("avx512vnni"));
+  EXPECT_EQ(*level >= IsaLevel::avx512_bf16,
+            avx512 && __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bf16"));
+}
+
+}  // namespace
+}  // namespace ingot::kernel
