@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from comparison import environment  # noqa: E402  (the folder of this file is no package)
 
 PEERS = ["onnxruntime", "onnxruntime-daz", "openvino"]
+OTHERS = ["openvino-cache", "llama.cpp"]
 
 
 def parse_arguments():
@@ -39,11 +40,13 @@ def parse_arguments():
     parser.add_argument("--limit", type=float, default=120, metavar="SECONDS", help="for one case (%(default)s)")
     parser.add_argument("--threads", type=int, nargs="+", default=[2, 1], help="(2 1)")
     parser.add_argument("--device", default="cpu", help="of ingot (%(default)s)")
-    parser.add_argument("--peers", nargs="*", choices=[*PEERS, "openvino-cache"], help="(all but openvino-cache)")
+    parser.add_argument("--peers", nargs="*", choices=PEERS + OTHERS,
+                        help=f"(%(choices)s; by default without {' and '.join(OTHERS)}, which is built on first use)")
     parser.add_argument("--no-ingot", action="store_true", help="measure the peers alone")
     parser.add_argument("--reference", action="store_true", help="compare with the reference device; slow")
     parser.add_argument("--build", type=Path, default=environment.ROOT / "build" / "release")
     parser.add_argument("--venv", type=Path, default=work / "venv", help="environment to use or make (%(default)s)")
+    parser.add_argument("--llama-cpp", type=Path, default=work / "llama.cpp", help="llama.cpp (%(default)s)")
     parser.add_argument("--models", type=Path, default=work / "models", help="written models (%(default)s)")
     parser.add_argument("--output", type=Path, default=work / "results", help="results (%(default)s)")
     return parser.parse_args()
@@ -70,11 +73,12 @@ def write_models(cases, folder):
 
 
 def implementations_of(arguments):
+    from comparison.llama_cpp import LlamaCpp
     from comparison.process import Ingot, Peer
     peers = PEERS if arguments.peers is None else arguments.peers
     if arguments.mode == "start" and arguments.peers is None:
         peers = ["onnxruntime", "openvino", "openvino-cache"]
-    found = [Peer(name) for name in peers]
+    found = [LlamaCpp(arguments.llama_cpp) if name == "llama.cpp" else Peer(name) for name in peers]
     if arguments.reference:
         found.append(Ingot("reference", arguments.build, "reference"))
     if not arguments.no_ingot:

@@ -70,6 +70,9 @@ class Peer:
         self.name = name
         self.caches = name.endswith("-cache")
 
+    def takes(self, case):
+        return True
+
     def prepare(self, job):
         return {}
 
@@ -86,6 +89,9 @@ class Ingot:
 
     def __init__(self, name, build, device):
         self.name, self.build, self.device = name, build, device
+
+    def takes(self, case):
+        return True
 
     def engine(self, job):
         return job.folder(self.name) / "model.ingot"

@@ -20,6 +20,8 @@ class Case:
     tolerance: float = 1e-5  # relative L2 error of every output
     static: bool = True  # whether all engines are told the shapes in advance
     read_bytes: int = 0  # weights that one run must read from memory, where that is what takes the time
+    length: int = 0  # of decoders: tokens of one run, and cached ones
+    past: int = 0
 
 
 def normal(name, *shape, spread=1.0):
@@ -102,7 +104,7 @@ def decoder_step(name, shape, length, past, ratio, **more):
     file, bits = ("llama_125m.onnx", 32) if shape is SMALL else ("llama_1b_int4.onnx", 5)
     weights = shape.weights()
     return Case(name, GENERATED, file, decoder(shape, length, past), ratio, 2e-9 * weights * length,
-                read_bytes=weights * bits // 8 if length == 1 else 0, **more)
+                read_bytes=weights * bits // 8 if length == 1 else 0, length=length, past=past, **more)
 
 
 SILERO, OCR = "silero-vad-6.2.3", "rapidocr-3.10.0"
