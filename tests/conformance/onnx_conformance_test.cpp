@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <functional>
 
 #include "device/reference/evaluate.h"
 #include "ingot/builder.h"
@@ -12,17 +13,17 @@
 #include "tests/conformance/compare.h"
 #include "tests/conformance/expected_failures.h"
 
-// Every case of the ONNX test data on the reference device, by each route from a graph to results: one
-// GoogleTest suite a route, one GoogleTest case each. A case listed in expected_failures.txt must fail, and
-// every other must pass.
+// Every case of the ONNX test data by each route from a graph to results, through an engine on every device
+// of this build: one GoogleTest suite a route, one GoogleTest case each. A case listed in
+// expected_failures.txt must fail, and every other must pass.
 namespace ingot::conformance {
 namespace {
 
 using Results = std::vector<Datum>;
 
 struct Route {
-  const char* suite;
-  Results (*run)(const Graph& graph, const std::vector<Datum>& inputs);
+  std::string suite;
+  std::function<Results(const Graph& graph, const std::vector<Datum>& inputs)> run;
 };
 
 Results run_as_imported(const Graph& graph, const std::vector<Datum>& inputs) {
@@ -56,8 +57,11 @@ Results run_optimised(const Graph& graph, const std::vector<Datum>& inputs) {
 }
 
 // All that an application does: build an engine, open it, run it.
-Results run_through_engine(const Graph& graph, const std::vector<Datum>& inputs) {
-  auto context = Runtime().open(build_engine(graph), nullptr, graph.name())->create_context();
+Results run_through_engine(const std::string& device, const Graph& graph, const std::vector<Datum>& inputs) {
+  RuntimeConfig config;
+  config.device = device;
+  config.threads = 2;
+  auto context = Runtime(config).open(build_engine(graph), nullptr, graph.name())->create_context();
   std::map<std::string, Datum> named;
   for (size_t i = 0; i < inputs.size(); ++i) named[context->engine().inputs().at(i).name] = inputs[i];
   std::map<std::string, Datum> outputs = context->run(named);
@@ -66,11 +70,16 @@ Results run_through_engine(const Graph& graph, const std::vector<Datum>& inputs)
   return results;
 }
 
-constexpr Route kRoutes[] = {
-    {"OnnxConformance", run_as_imported},
-    {"OnnxConformanceOptimised", run_optimised},
-    {"OnnxConformanceThroughEngine", run_through_engine},
-};
+std::vector<Route> all_routes() {
+  std::vector<Route> routes = {{"OnnxConformance", run_as_imported},
+                               {"OnnxConformanceOptimised", run_optimised}};
+  for (const std::string& device : Runtime::devices())
+    routes.push_back({"OnnxConformanceThroughEngine_" + device,
+                      [device](const Graph& graph, const std::vector<Datum>& inputs) {
+                        return run_through_engine(device, graph, inputs);
+                      }});
+  return routes;
+}
 
 // Empty on success, else what went wrong.
 std::string run(const Case& test, const Route& route) {
@@ -137,11 +146,12 @@ void register_cases() {
   for (Case& test : list_peer_cases()) cases.push_back(std::move(test));
   ::testing::RegisterTest("OnnxConformance", "DataIsPresent", nullptr, nullptr, __FILE__, __LINE__,
                           [count]() -> ::testing::Test* { return new ConformanceData(count); });
-  for (const Route& route : kRoutes) {
+  static const std::vector<Route> routes = all_routes();
+  for (const Route& route : routes) {
     for (const Case& test : cases) {
       std::string reason = reasons[test.name];
       ::testing::RegisterTest(
-          route.suite, test.name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+          route.suite.c_str(), test.name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
           [&route, test, reason]() -> ::testing::Test* { return new ConformanceCase(route, test, reason); });
     }
   }

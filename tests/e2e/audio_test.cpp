@@ -34,10 +34,13 @@ class SileroStream {
   Tensor state_ = Tensor::allocate(DType::f32, {2, 1, 128});
 };
 
-TEST(SileroTest, FindsTheSpeechWindowsOfTheRecording) {
+class SileroTest : public OnDevice {};
+INGOT_ON_EVERY_DEVICE(SileroTest);
+
+TEST_P(SileroTest, FindsTheSpeechWindowsOfTheRecording) {
   INGOT_SHARED_MODEL_OR_SKIP(model, "silero_vad/silero_vad_op18_ifless.onnx");
   INGOT_SHARED_MODEL_OR_SKIP(recording, "silero_vad/test.wav");
-  SileroStream stream(build_and_open(model));
+  SileroStream stream(build_and_open(model, GetParam()));
   std::vector<float> samples = read_wav(recording);
   int windows = 0, speech = 0;
   for (size_t i = 0; i + 512 <= samples.size(); i += 512, ++windows)
@@ -48,13 +51,13 @@ TEST(SileroTest, FindsTheSpeechWindowsOfTheRecording) {
 
 // All but the half-precision one: ONNX Runtime too gives 1457 windows of speech for it, 1452 for each of the
 // others.
-TEST(SileroTest, TheFilesOfThePackageAgree) {
+TEST_P(SileroTest, TheFilesOfThePackageAgree) {
   INGOT_SHARED_MODEL_OR_SKIP(recording, "silero_vad/test.wav");
   std::vector<std::unique_ptr<SileroStream>> streams;
   for (const char* name :
        {"silero_vad", "silero_vad_16k_op15", "silero_vad_op18_ifless", "silero_vad_openvino_16k"}) {
     INGOT_MODEL_OR_SKIP(model, std::string("silero-vad-6.2.3/") + name + ".onnx");
-    streams.push_back(std::make_unique<SileroStream>(build_and_open(model)));
+    streams.push_back(std::make_unique<SileroStream>(build_and_open(model, GetParam())));
   }
   INGOT_MODEL_OR_SKIP(sequence, "silero-vad-6.2.3/silero_vad_16k_sequence.onnx");
   constexpr size_t kWindows = 40;
@@ -65,8 +68,9 @@ TEST(SileroTest, TheFilesOfThePackageAgree) {
   for (size_t w = 0; w < kWindows; ++w)
     for (size_t i = 0; i < 576; ++i) all.push_back(w * 512 + i < 64 ? 0.0f : samples[w * 512 + i - 64]);
   Tensor zero = Tensor::allocate(DType::f32, {1, 1, 128});
-  auto at_once = build_and_open(sequence)->create_context()->run(
-      {{"input", Tensor::of<float>({kWindows, 576}, all)}, {"h", zero}, {"c", zero}});
+  auto at_once = build_and_open(sequence, GetParam())
+                     ->create_context()
+                     ->run({{"input", Tensor::of<float>({kWindows, 576}, all)}, {"h", zero}, {"c", zero}});
   auto expected = at_once.at("speech_probs").tensor().data<float>();
 
   for (size_t w = 0; w < kWindows; ++w)
@@ -117,12 +121,11 @@ class Frames {
   std::array<double, kSize> window_{};
 };
 
-void enhance(const std::string& model, const std::vector<float>& samples, std::vector<double>& out,
+void enhance(const Engine& engine, const std::vector<float>& samples, std::vector<double>& out,
              size_t frames) {
-  auto engine = build_and_open(model);
-  auto context = engine->create_context();
+  auto context = engine.create_context();
   std::map<std::string, Datum> inputs;
-  for (const PortInfo& port : engine->inputs()) {
+  for (const PortInfo& port : engine.inputs()) {
     Shape shape;
     for (const Dim& d : *port.type.dims) shape.push_back(d.constant());
     inputs[port.name] = Tensor::allocate(DType::f32, shape);
@@ -139,7 +142,10 @@ void enhance(const std::string& model, const std::vector<float>& samples, std::v
   }
 }
 
-TEST(GtcrnTest, BothExportsGiveTheEnhancedRecording) {
+class GtcrnTest : public OnDevice {};
+INGOT_ON_EVERY_DEVICE(GtcrnTest);
+
+TEST_P(GtcrnTest, BothExportsGiveTheEnhancedRecording) {
   INGOT_SHARED_MODEL_OR_SKIP(model, "gtcrn/gtcrn.onnx");
   INGOT_SHARED_MODEL_OR_SKIP(twin, "gtcrn/gtcrn_simple.onnx");
   INGOT_SHARED_MODEL_OR_SKIP(recording, "gtcrn/mix.wav");
@@ -151,7 +157,7 @@ TEST(GtcrnTest, BothExportsGiveTheEnhancedRecording) {
   constexpr size_t kFrames = 60;  // about a second
   for (const std::string& path : {model, twin}) {
     std::vector<double> out(kFrames * Frames::kHop + Frames::kHop);
-    enhance(path, padded, out, kFrames);
+    enhance(*build_and_open(path, GetParam()), padded, out, kFrames);
     double squares = 0;
     // The first half frame lies before the recording, the last is not yet complete.
     constexpr size_t kCount = (kFrames - 1) * Frames::kHop;

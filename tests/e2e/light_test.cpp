@@ -11,11 +11,12 @@
 namespace ingot {
 namespace {
 
-class LightTest : public ::testing::TestWithParam<const char*> {};
+class LightTest : public ::testing::TestWithParam<std::tuple<const char*, std::string>> {};
 
 TEST_P(LightTest, EqualsTheExpectedOutput) {
-  INGOT_MODEL_OR_SKIP(model, std::string("onnx-1.22.0/light/light_") + GetParam() + ".onnx");
-  auto engine = build_and_open(model);
+  const auto& [network, device] = GetParam();
+  INGOT_MODEL_OR_SKIP(model, std::string("onnx-1.22.0/light/light_") + network + ".onnx");
+  auto engine = build_and_open(model, device);
   Shape shape;
   for (const Dim& d : *engine->inputs().at(0).type.dims) shape.push_back(d.constant());
   std::vector<float> ramp(static_cast<size_t>(element_count(shape)));
@@ -30,10 +31,12 @@ TEST_P(LightTest, EqualsTheExpectedOutput) {
   EXPECT_EQ(conformance::difference(expected.aligned(), outputs.begin()->second, {1e-3, 1e-5}), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, LightTest,
-                         ::testing::Values("bvlc_alexnet", "densenet121", "inception_v1", "inception_v2",
-                                           "resnet50", "shufflenet", "squeezenet", "vgg19", "zfnet512"),
-                         [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(
+    Networks, LightTest,
+    ::testing::Combine(::testing::Values("bvlc_alexnet", "densenet121", "inception_v1", "inception_v2",
+                                         "resnet50", "shufflenet", "squeezenet", "vgg19", "zfnet512"),
+                       ::testing::ValuesIn(Runtime::devices())),
+    [](const auto& info) { return std::string(std::get<0>(info.param)) + "_" + std::get<1>(info.param); });
 
 }  // namespace
 }  // namespace ingot

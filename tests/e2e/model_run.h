@@ -1,5 +1,7 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <map>
 #include <memory>
 #include <string>
@@ -9,7 +11,13 @@
 namespace ingot {
 
 // Imports a model, builds its engine file in a temporary folder, and opens that: the way of every user.
-std::shared_ptr<const Engine> build_and_open(const std::string& model);
+std::shared_ptr<const Engine> build_and_open(const std::string& model, const std::string& device);
+
+// A test that runs once for each device of this build.
+class OnDevice : public ::testing::TestWithParam<std::string> {};
+#define INGOT_ON_EVERY_DEVICE(Test)                                                         \
+  INSTANTIATE_TEST_SUITE_P(Devices, Test, ::testing::ValuesIn(::ingot::Runtime::devices()), \
+                           [](const auto& info) { return info.param; })
 
 // f32 samples in [-1, 1) of a 16-bit mono WAV file.
 std::vector<float> read_wav(const std::string& path);

@@ -60,10 +60,10 @@ void expect_output(const Tensor& actual, const Json& expected, double tolerance,
   EXPECT_LE(worst, tolerance * std::max(largest, 1e-6)) << name;
 }
 
-class ModelTest : public ::testing::TestWithParam<Json> {};
+class ModelTest : public ::testing::TestWithParam<std::tuple<Json, std::string>> {};
 
 TEST_P(ModelTest, EqualsOnnxRuntime) {
-  const Json& test = GetParam();
+  const auto& [test, device] = GetParam();
   std::string path;
   if (test.at("shared").get<bool>()) {
     INGOT_SHARED_MODEL_OR_SKIP(found, test.at("model").get<std::string>());
@@ -74,7 +74,7 @@ TEST_P(ModelTest, EqualsOnnxRuntime) {
   }
   std::map<std::string, Datum> inputs;
   for (const auto& [name, spec] : test.at("inputs").items()) inputs[name] = input(spec);
-  auto outputs = build_and_open(path)->create_context()->run(inputs);
+  auto outputs = build_and_open(path, device)->create_context()->run(inputs);
   for (const auto& [name, expected] : test.at("outputs").items())
     expect_output(outputs.at(name).tensor(), expected, test.at("tolerance"), name);
 }
@@ -84,14 +84,17 @@ std::vector<Json> cases() {
   return all.at("cases");
 }
 
-std::string case_name(const ::testing::TestParamInfo<Json>& info) {
-  std::string name = info.param.at("model");
+std::string case_name(const ::testing::TestParamInfo<std::tuple<Json, std::string>>& info) {
+  std::string name = std::get<0>(info.param).at("model").get<std::string>() + "_" + std::get<1>(info.param);
   for (char& c : name)
     if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, ModelTest, ::testing::ValuesIn(cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(Models, ModelTest,
+                         ::testing::Combine(::testing::ValuesIn(cases()),
+                                            ::testing::ValuesIn(Runtime::devices())),
+                         case_name);
 
 }  // namespace
 }  // namespace ingot
