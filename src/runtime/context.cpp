@@ -107,6 +107,7 @@ void Context::set_profile(size_t profile) {
     if (profile >= std::max<size_t>(count, 1))
       refuse("context", name(), fmt::format("one of {} profiles, counted from 0", count),
              fmt::format("{}", profile));
+    state_->bound = nullptr;
     state_->profile = profile;
     for (size_t i = 0; i < state_->inputs.size(); ++i)
       state_->inputs[i].shape = known_shape(state_->shared().inputs[i].type);
@@ -131,6 +132,7 @@ void Context::set_shape(std::string_view input, Shape shape) {
       alone.finish();
     }
     if (!allows(port, state_->profile, shape)) refuse_shape(engine, port, state_->profile, shape);
+    state_->bound = nullptr;
     state_->inputs[index].shape = std::move(shape);
   });
 }
@@ -161,6 +163,7 @@ void Context::bind_input(std::string_view name, const void* memory, size_t bytes
     require_aligned(port, "input", memory);
     std::optional<Shape> fixed = known_shape(port.type);
     if (memory && fixed) require_input_bytes(port, *fixed, bytes);
+    state_->bound = nullptr;
     slot.memory = memory;
     slot.bytes = memory ? bytes : 0;
   });
@@ -175,6 +178,7 @@ void Context::bind_output(std::string_view name, void* memory, size_t bytes) {
     require_aligned(port, "output", memory);
     std::optional<Shape> fixed = known_shape(port.type);
     if (memory && fixed) require_output_bytes(port, *fixed, bytes);
+    state_->bound = nullptr;
     state_->outputs[index] = {.memory = memory, .bytes = memory ? bytes : 0, .allocator = nullptr};
   });
 }
@@ -184,6 +188,7 @@ void Context::set_output_allocator(std::string_view output, OutputAllocator allo
     const Engine::State& engine = state_->shared();
     const size_t index = find_port(engine.outputs, "output", output);
     require_raw(engine.outputs[index], "output");
+    state_->bound = nullptr;
     state_->outputs[index] = {.memory = nullptr, .bytes = 0, .allocator = std::move(allocator)};
   });
 }
@@ -209,14 +214,8 @@ Shape Context::result_shape(std::string_view output) const {
 
 void Context::enqueue(Stream& stream) {
   Use::of(*state_, [&] {
-    std::vector<Datum> inputs = state_->gather_inputs();
+    Stream::State::Job job{state_, state_->bindings()};
     state_->begin(stream.state_.get());
-    Stream::State::Job job;
-    job.run = [state = state_, inputs = std::move(inputs), outputs = state_->outputs] {
-      BoundOutputs sink(state->shared().outputs, outputs);
-      reported(state->shared().diagnostics, [&] { state->perform(inputs, sink, &sink.shapes()); });
-    };
-    job.skip = [state = state_] { state->skip(); };
     try {
       stream.state_->push(std::move(job));
     } catch (...) {
@@ -234,7 +233,7 @@ std::map<std::string, Datum> Context::run(const std::map<std::string, Datum>& in
     require_a_profile(state_->shared(), state_->profile, data);
     state_->begin(nullptr);
     KeptOutputs sink(state_->shared().outputs);
-    state_->perform(data, sink, nullptr);
+    state_->perform(data, sink, false);
     return sink.take();
   });
 }

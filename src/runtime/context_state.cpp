@@ -5,6 +5,7 @@
 #include "base/stopwatch.h"
 #include "ingot/error.h"
 #include "runtime/engine_state.h"
+#include "runtime/outputs.h"
 #include "runtime/ports.h"
 
 namespace ingot {
@@ -125,6 +126,11 @@ void Context::State::require_output_sizes(const SymbolSizes& sizes) const {
   }
 }
 
+std::shared_ptr<const Bindings> Context::State::bindings() {
+  if (!bound) bound = std::make_shared<const Bindings>(Bindings{gather_inputs(), outputs});
+  return bound;
+}
+
 std::vector<Datum> Context::State::gather_inputs() const {
   require_raw_ports();
   require_shapes();
@@ -176,7 +182,7 @@ void Context::State::end(double seconds, bool completed) {
   if (completed) stats.last_seconds = seconds;
 }
 
-void Context::State::perform(std::span<const Datum> data, OutputSink& sink, std::vector<Shape>* shapes) {
+void Context::State::perform(std::span<const Datum> data, OutputSink& sink, bool keep_shapes) {
   const Stopwatch watch;
   try {
     shared().program->run(data, sink);
@@ -191,9 +197,14 @@ void Context::State::perform(std::span<const Datum> data, OutputSink& sink, std:
   ++engine->state_->inferences;
   std::lock_guard lock(mutex);
   end(watch.seconds(), true);
-  if (!shapes) return;
-  result_shapes = std::move(*shapes);
+  if (!keep_shapes) return;
+  std::swap(result_shapes, running_shapes);
   has_result = true;
+}
+
+void Context::State::perform_bound(const Bindings& from) {
+  BoundOutputs sink(shared().outputs, from.outputs, running_shapes);
+  perform(from.inputs, sink, true);
 }
 
 }  // namespace ingot

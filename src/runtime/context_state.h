@@ -21,6 +21,12 @@ struct OutputSlot {
   OutputAllocator allocator;
 };
 
+// All that an inference needs to know of its context, as it was when it was enqueued.
+struct Bindings {
+  std::vector<Datum> inputs;
+  std::vector<OutputSlot> outputs;
+};
+
 // Kept alive by the Context and by its inferences under way. The first part is for the thread that holds
 // `busy`, the second, guarded by `mutex`, also for the threads that run inferences.
 struct Context::State {
@@ -33,16 +39,19 @@ struct Context::State {
   const PortInfo& port(std::string_view name) const;  // an input or an output
   // As Context::shape().
   std::optional<Shape> shape_of(std::string_view name) const;
-  // The inputs of an inference with what is set and bound now. Throws where something is missing.
-  std::vector<Datum> gather_inputs() const;
+  // What is set and bound now, made once for all inferences until something is set or bound again. Throws
+  // where something is missing.
+  std::shared_ptr<const Bindings> bindings();
 
   // Counts an inference in. Throws where others are pending, unless on the same stream; null is run().
   void begin(const void* stream);
   void cancel_begin();  // it could not be queued
   void skip();          // counts it out without running it
-  // Runs it on this thread and counts it out; `shapes` are those of its outputs afterwards, null to not keep
-  // them. Throws Error that names the context.
-  void perform(std::span<const Datum> inputs, OutputSink& outputs, std::vector<Shape>* shapes);
+  // Runs it on this thread and counts it out; `keep_shapes` makes the running shapes those of the result.
+  // Throws Error that names the context.
+  void perform(std::span<const Datum> inputs, OutputSink& outputs, bool keep_shapes);
+  // The same on memory of the application.
+  void perform_bound(const Bindings& bindings);
 
   const std::shared_ptr<const Engine> engine;
   const std::string name;
@@ -51,6 +60,7 @@ struct Context::State {
   size_t profile = 0;
   std::vector<InputSlot> inputs;
   std::vector<OutputSlot> outputs;
+  std::shared_ptr<const Bindings> bound;  // of these slots; null after a change
 
   mutable std::mutex mutex;
   ContextStats stats;
@@ -58,8 +68,11 @@ struct Context::State {
   const void* stream = nullptr;      // of the pending inferences
   std::vector<Shape> result_shapes;  // of the last completed inference, by output
   bool has_result = false;
+  // Of the inference that runs: the pending ones are on one stream, so there is one at a time.
+  std::vector<Shape> running_shapes;
 
  private:
+  std::vector<Datum> gather_inputs() const;
   void require_raw_ports() const;
   void require_shapes() const;
   void require_memory(const SymbolSizes& sizes) const;

@@ -6,22 +6,25 @@
 
 namespace ingot {
 
-// Outputs go to memory of the application, checked for size and alignment.
+// Outputs go to memory of the application, checked for size and alignment. Their shapes are written to
+// `shapes`.
 class BoundOutputs : public OutputSink {
  public:
-  BoundOutputs(const std::vector<PortInfo>& ports, const std::vector<OutputSlot>& slots)
-      : ports_(ports), slots_(slots), shapes_(ports.size()) {}
+  BoundOutputs(const std::vector<PortInfo>& ports, const std::vector<OutputSlot>& slots,
+               std::vector<Shape>& shapes)
+      : ports_(ports), slots_(slots), shapes_(shapes) {
+    shapes_.resize(ports.size());
+  }
 
   std::optional<std::span<std::byte>> memory(size_t index, const Shape& shape) override;
   void deliver(size_t index, Datum output) override;
-  std::vector<Shape>& shapes() { return shapes_; }
 
  private:
   void* allocate(size_t index, const Shape& shape, size_t bytes) const;
 
   const std::vector<PortInfo>& ports_;
   const std::vector<OutputSlot>& slots_;
-  std::vector<Shape> shapes_;
+  std::vector<Shape>& shapes_;
 };
 
 // Outputs are kept as the device hands them over.

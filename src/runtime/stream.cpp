@@ -3,6 +3,8 @@
 #include <system_error>
 
 #include "base/blocked_signals.h"
+#include "runtime/engine_state.h"
+#include "runtime/report.h"
 #include "runtime/stream_state.h"
 
 namespace ingot {
@@ -24,6 +26,10 @@ Stream::State::State() {
                  .remedy = "Use fewer streams or raise the limit of processes ('ulimit -u')."});
 }
 
+void Stream::State::Job::run() const {
+  reported(context->shared().diagnostics, [&] { context->perform_bound(*bindings); });
+}
+
 void Stream::State::push(Job job) {
   {
     std::lock_guard lock(mutex_);
@@ -43,10 +49,9 @@ void Stream::State::work() {
   pthread_setname_np(pthread_self(), "ingot-stream");
   std::unique_lock lock(mutex_);
   for (;;) {
-    wake_.wait(lock, [&] { return closing_ || !jobs_.empty(); });
-    if (jobs_.empty()) return;
-    std::optional<Job> job = std::move(jobs_.front());
-    jobs_.pop_front();
+    wake_.wait(lock, [&] { return closing_ || !is_empty(); });
+    if (is_empty()) return;
+    std::optional<Job> job = take();
     lock.unlock();
     finish(*job);
     job.reset();  // releases all it holds before a waiting thread is told that it has ended
@@ -54,6 +59,15 @@ void Stream::State::work() {
     ++ended_;
     done_.notify_all();
   }
+}
+
+Stream::State::Job Stream::State::take() {
+  Job job = std::move(jobs_[next_++]);
+  if (is_empty()) {
+    jobs_.clear();
+    next_ = 0;
+  }
+  return job;
 }
 
 void Stream::State::finish(const Job& job) {
