@@ -16,20 +16,20 @@ constexpr double kLargestSize = 1e15;
                .observed = std::move(observed)});
 }
 
-std::vector<int64_t> axes_of(const ResizeAttrs& attrs, int64_t rank) {
-  std::vector<int64_t> axes;
-  if (attrs.axes.empty())
-    for (int64_t i = 0; i < rank; ++i) axes.push_back(i);
-  for (int64_t axis : attrs.axes) {
-    if (axis < -rank || axis >= rank)
-      fail(fmt::format("axes in [{}, {}]", -rank, rank - 1), fmt::format("{}", axis));
-    axes.push_back(axis < 0 ? axis + rank : axis);
-  }
-  return axes;
+size_t axis_count(const ResizeAttrs& attrs, size_t rank) {
+  return attrs.axes.empty() ? rank : attrs.axes.size();
+}
+
+int64_t axis_at(const ResizeAttrs& attrs, size_t i, int64_t rank) {
+  if (attrs.axes.empty()) return static_cast<int64_t>(i);
+  int64_t axis = attrs.axes[i];
+  if (axis < -rank || axis >= rank)
+    fail(fmt::format("axes in [{}, {}]", -rank, rank - 1), fmt::format("{}", axis));
+  return axis < 0 ? axis + rank : axis;
 }
 
 // Sizes that fit into, or cover, the wanted ones at one scale for all axes.
-void keep_aspect_ratio(std::vector<ResizeAxis>& axes, ResizePolicy policy) {
+void keep_aspect_ratio(std::span<ResizeAxis> axes, ResizePolicy policy) {
   double scale = axes[0].scale;
   for (const ResizeAxis& a : axes)
     scale = policy == ResizePolicy::not_larger ? std::min(scale, a.scale) : std::max(scale, a.scale);
@@ -81,28 +81,51 @@ bool ResizeAxis::is_identity(ResizeCoordinates mode) const {
          mode != ResizeCoordinates::tf_half_pixel_for_nn;
 }
 
-std::vector<ResizeAxis> resize_axes(const ResizeAttrs& attrs, const Shape& in, std::span<const double> roi,
-                                    std::span<const double> scales, std::span<const int64_t> sizes) {
-  std::vector<int64_t> axes = axes_of(attrs, static_cast<int64_t>(in.size()));
-  if (std::max(scales.size(), sizes.size()) != axes.size() || (!scales.empty() && !sizes.empty()))
-    fail(fmt::format("{} scales or {} sizes", axes.size(), axes.size()),
+bool ResizeAxis::is_outside(double x, ResizeCoordinates mode) const {
+  return mode == ResizeCoordinates::tf_crop_and_resize && !(x >= 0 && x <= static_cast<double>(in - 1));
+}
+
+size_t resize_axes(const ResizeAttrs& attrs, std::span<const int64_t> in, std::span<const double> roi,
+                   std::span<const double> scales, std::span<const int64_t> sizes,
+                   std::span<ResizeAxis> out) {
+  const size_t count = axis_count(attrs, in.size());
+  if (std::max(scales.size(), sizes.size()) != count || (!scales.empty() && !sizes.empty()))
+    fail(fmt::format("{} scales or {} sizes", count, count),
          fmt::format("{} and {}", scales.size(), sizes.size()));
   bool crop = attrs.coordinates == ResizeCoordinates::tf_crop_and_resize;
-  if (crop && roi.size() != 2 * axes.size())
-    fail(fmt::format("a region of {} numbers", 2 * axes.size()), fmt::format("{}", roi.size()));
-  std::vector<ResizeAxis> out;
-  for (size_t i = 0; i < axes.size(); ++i) {
-    ResizeAxis a{.axis = axes[i], .in = in[static_cast<size_t>(axes[i])]};
+  if (crop && roi.size() != 2 * count)
+    fail(fmt::format("a region of {} numbers", 2 * count), fmt::format("{}", roi.size()));
+  for (size_t i = 0; i < count; ++i) {
+    int64_t axis = axis_at(attrs, i, static_cast<int64_t>(in.size()));
+    ResizeAxis a{.axis = axis, .in = in[static_cast<size_t>(axis)]};
     if (sizes.empty())
       set_scale(a, scales[i]);
     else
       set_size(a, sizes[i]);
-    if (crop) a.start = roi[i], a.end = roi[axes.size() + i];
-    out.push_back(a);
+    if (crop) a.start = roi[i], a.end = roi[count + i];
+    out[i] = a;
   }
-  if (!sizes.empty() && !out.empty() && attrs.policy != ResizePolicy::stretch)
-    keep_aspect_ratio(out, attrs.policy);
+  if (!sizes.empty() && count > 0 && attrs.policy != ResizePolicy::stretch)
+    keep_aspect_ratio(out.first(count), attrs.policy);
+  return count;
+}
+
+std::vector<ResizeAxis> resize_axes(const ResizeAttrs& attrs, std::span<const int64_t> in,
+                                    std::span<const double> roi, std::span<const double> scales,
+                                    std::span<const int64_t> sizes) {
+  std::vector<ResizeAxis> out(axis_count(attrs, in.size()));
+  resize_axes(attrs, in, roi, scales, sizes, out);
   return out;
+}
+
+int64_t nearest_position(const ResizeAxis& axis, ResizeNearest rounding, double x) {
+  switch (rounding) {
+    case ResizeNearest::round_prefer_floor: x = std::ceil(x - 0.5); break;
+    case ResizeNearest::round_prefer_ceil: x = std::floor(x + 0.5); break;
+    case ResizeNearest::floor: x = std::floor(x); break;
+    case ResizeNearest::ceil: x = std::ceil(x); break;
+  }
+  return static_cast<int64_t>(std::clamp(x, 0.0, static_cast<double>(axis.in - 1)));
 }
 
 double cubic_kernel(double x, double a) {

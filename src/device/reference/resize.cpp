@@ -16,54 +16,19 @@ struct Taps {
   std::vector<double> weight;
 };
 
-double rounded(double x, ResizeNearest rounding) {
-  switch (rounding) {
-    case ResizeNearest::round_prefer_floor: return std::ceil(x - 0.5);
-    case ResizeNearest::round_prefer_ceil: return std::floor(x + 0.5);
-    case ResizeNearest::floor: return std::floor(x);
-    case ResizeNearest::ceil: return std::ceil(x);
-  }
-  return x;
-}
-
-void normalise(std::vector<double>& weights) {
-  double sum = 0;
-  for (double w : weights) sum += w;
-  if (sum != 0)
-    for (double& w : weights) w /= sum;
-}
-
-// Weights of a kernel around x; positions beyond an edge read the edge, or count nothing. Anti-aliasing
-// widens the kernel when the axis shrinks.
-Taps filter_taps(const ResizeAttrs& a, const ResizeAxis& axis, double x) {
-  double stretch = a.antialias ? std::min(axis.scale, 1.0) : 1.0;
-  double radius = (a.mode == ResizeMode::linear ? 1 : 2) / stretch;
-  Taps taps;
-  for (auto j = static_cast<int64_t>(std::ceil(x - radius));
-       j <= static_cast<int64_t>(std::floor(x + radius)); ++j) {
-    double distance = stretch * (static_cast<double>(j) - x);
-    double w = a.mode == ResizeMode::linear ? std::max(0.0, 1 - std::fabs(distance))
-                                            : cubic_kernel(distance, a.cubic_coefficient);
-    bool inside = j >= 0 && j < axis.in;
-    if (w == 0 || (a.exclude_outside && !inside)) continue;
-    taps.index.push_back(std::clamp<int64_t>(j, 0, axis.in - 1));
-    taps.weight.push_back(w);
-  }
-  if (a.antialias || a.exclude_outside) normalise(taps.weight);
-  return taps;
-}
-
 std::vector<Taps> taps_of(const ResizeAttrs& a, const ResizeAxis& axis) {
   std::vector<Taps> out(static_cast<size_t>(axis.out));
   for (size_t o = 0; o < out.size(); ++o) {
-    double x = axis.coordinate(static_cast<int64_t>(o), a.coordinates),
-           last = static_cast<double>(axis.in - 1);
-    if (a.coordinates == ResizeCoordinates::tf_crop_and_resize && !(x >= 0 && x <= last))
+    double x = axis.coordinate(static_cast<int64_t>(o), a.coordinates);
+    if (axis.is_outside(x, a.coordinates))
       out[o].outside = true;
     else if (a.mode == ResizeMode::nearest)
-      out[o] = {false, {static_cast<int64_t>(std::clamp(rounded(x, a.nearest), 0.0, last))}, {1}};
+      out[o] = {false, {nearest_position(axis, a.nearest, x)}, {1}};
     else
-      out[o] = filter_taps(a, axis, x);
+      blend_taps(a, axis, x, [&](int64_t index, double weight) {
+        out[o].index.push_back(index);
+        out[o].weight.push_back(weight);
+      });
   }
   return out;
 }

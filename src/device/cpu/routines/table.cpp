@@ -9,6 +9,7 @@ const Routine* find_routine(Op op) {
     add_movement_routines(t);
     add_pad_routines(t);
     add_recurrent_routines(t);
+    add_resize_routines(t);
     add_scatter_routines(t);
     return t;
   }();

@@ -13,6 +13,7 @@ void add_gather_routines(RoutineTable& table);
 void add_movement_routines(RoutineTable& table);
 void add_pad_routines(RoutineTable& table);
 void add_recurrent_routines(RoutineTable& table);
+void add_resize_routines(RoutineTable& table);
 void add_scatter_routines(RoutineTable& table);
 
 }  // namespace ingot::cpu
