@@ -36,7 +36,7 @@ class Process:
     def __init__(self, command, job, cache, scale=lambda answer: answer):
         self.scale = scale
         self.log = job.folder("logs") / f"{Path(command[0]).name}.txt"
-        environment = dict(os.environ, XDG_CACHE_HOME=str(cache))
+        environment = dict(os.environ, INGOT_CACHE=str(cache / "ingot"))  # made by Ingot, as it wants it
         cpus = sorted(os.sched_getaffinity(0))[:job.threads]
         self.process = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, text=True,
                                         stdout=subprocess.PIPE, stderr=open(self.log, "w"), env=environment,
