@@ -3,7 +3,9 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "ingot/graph.h"
 #include "ingot/logger.h"
@@ -27,21 +29,45 @@ class OutputSink {
   virtual void deliver(size_t index, Datum output) = 0;
 };
 
-// A graph made ready for one device. Immutable: any number of threads may run it at once. It keeps alive what
-// it needs of the graph; it does not need its Device.
-class Program {
+// What one inference at a time runs in: intermediate memory, which grows at the first run of a set of shapes and then
+// stays. Keeps its Program alive.
+class Execution {
  public:
-  virtual ~Program() = default;
+  virtual ~Execution() = default;
 
   // Runs once; returns when all outputs are given. `inputs` follow graph.inputs(), are of the declared types
   // and satisfy the named sizes (the caller has checked); their memory may be the application's, is aligned
-  // for its elements and is valid until return. Called on any thread, blocks it for the whole inference.
-  // Throws Error; outputs given before that are discarded, memory written is unspecified.
-  virtual void run(std::span<const Datum> inputs, OutputSink& outputs) const = 0;
+  // for its elements and is valid until return. Called on any thread, one at a time, which it blocks for the whole
+  // inference. Throws Error; outputs given before that are discarded, memory written is unspecified.
+  virtual void run(std::span<const Datum> inputs, OutputSink& outputs) = 0;
+};
+
+// Counters of a program since it was compiled.
+struct ProgramStats {
+  uint64_t kernels = 0;           // distinct, in use
+  uint64_t kernels_compiled = 0;  // by this process for this program
+  uint64_t kernels_cached = 0;    // found in a cache instead
+  uint64_t plans = 0;             // sets of shapes prepared
+  uint64_t reference_nodes = 0;   // of those plans, run by the reference device for want of a kernel
+  int64_t arena_bytes = 0;        // of the largest plan, per context
+  int64_t packed_bytes = 0;       // of weights in packed form
+};
+
+// A graph made ready for one device. Immutable: any number of threads may use it at once. It keeps alive what
+// it needs of the graph; it does not need its Device.
+class Program : public std::enable_shared_from_this<Program> {
+ public:
+  virtual ~Program() = default;
+  virtual std::unique_ptr<Execution> start() const = 0;  // one per context
+  virtual ProgramStats stats() const { return {}; }
 };
 
 struct CompileOptions {
   int threads = 0;          // for one run, the caller's included; 0: all CPUs the process may use
+  std::string identity;     // digest of the engine; kernels and packed weights are cached under it; empty: not cached
+  std::string isa;          // highest instruction set to use, as the device names them; empty: all there are
+  bool keep_denormals = false;
+  std::vector<std::vector<Shape>> shapes = {};  // of the inputs, by profile: prepared at once
   Diagnostics diagnostics;  // of the Runtime; fallbacks and rejections are logged there
 };
 
@@ -54,7 +80,7 @@ class Device {
 
   // May take seconds; called on the thread that opens an engine, by several at once. `graph` is verified.
   // Throws Error(unsupported) for what the device cannot run.
-  virtual std::unique_ptr<const Program> compile(std::shared_ptr<const Graph> graph,
+  virtual std::shared_ptr<const Program> compile(std::shared_ptr<const Graph> graph,
                                                  const CompileOptions& options) const = 0;
 };
 

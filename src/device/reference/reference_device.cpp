@@ -9,11 +9,11 @@ bool has_raw_bytes(const Type& declared, const Datum& datum) {
   return declared.is_tensor() && declared.dtype != DType::string && datum.is_tensor();
 }
 
-class ReferenceProgram : public Program {
+class ReferenceExecution : public Execution {
  public:
-  explicit ReferenceProgram(std::shared_ptr<const Graph> graph) : graph_(std::move(graph)) {}
+  explicit ReferenceExecution(std::shared_ptr<const Graph> graph) : graph_(std::move(graph)) {}
 
-  void run(std::span<const Datum> inputs, OutputSink& sink) const override {
+  void run(std::span<const Datum> inputs, OutputSink& sink) override {
     std::vector<Datum> outputs = evaluate(*graph_, inputs);
     for (size_t i = 0; i < outputs.size(); ++i) give(i, std::move(outputs[i]), sink);
   }
@@ -33,13 +33,22 @@ class ReferenceProgram : public Program {
   std::shared_ptr<const Graph> graph_;
 };
 
+class ReferenceProgram : public Program {
+ public:
+  explicit ReferenceProgram(std::shared_ptr<const Graph> graph) : graph_(std::move(graph)) {}
+  std::unique_ptr<Execution> start() const override { return std::make_unique<ReferenceExecution>(graph_); }
+
+ private:
+  std::shared_ptr<const Graph> graph_;
+};
+
 class ReferenceDevice : public Device {
  public:
   std::string_view name() const override { return "reference"; }
 
-  std::unique_ptr<const Program> compile(std::shared_ptr<const Graph> graph,
+  std::shared_ptr<const Program> compile(std::shared_ptr<const Graph> graph,
                                          const CompileOptions&) const override {
-    return std::make_unique<ReferenceProgram>(std::move(graph));
+    return std::make_shared<ReferenceProgram>(std::move(graph));
   }
 };
 

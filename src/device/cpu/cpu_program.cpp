@@ -1,0 +1,162 @@
+#include "device/cpu/cpu_program.h"
+
+#include <algorithm>
+
+#include "device/cpu/execution.h"
+#include "device/cpu/lowered_ops.h"
+#include "device/cpu/static_graph.h"
+#include "ir/bind_symbols.h"
+
+namespace ingot::cpu {
+namespace {
+
+constexpr size_t kMaxPlans = 64;       // of one part; the least recently used goes
+constexpr int64_t kMaxValueCount = 64;  // elements of an integer input that may decide sizes
+
+bool may_decide_sizes(const Tensor& tensor) {
+  return (tensor.dtype() == DType::i64 || tensor.dtype() == DType::i32) && tensor.rank() <= 1 &&
+         tensor.count() <= kMaxValueCount;
+}
+
+bool all_static(const Graph& graph) {
+  for (const Node& node : graph.nodes())
+    if (!std::ranges::all_of(node.types, is_static)) return false;
+  return true;
+}
+
+// Names every constant by its position, which is the same whenever the engine is opened.
+void name_constants(const Graph& graph, const std::string& prefix, std::map<const std::byte*, std::string>& names) {
+  for (size_t i = 0; i < graph.nodes().size(); ++i) {
+    const Node& node = graph.nodes()[i];
+    if (node.op == Op::Constant) {
+      const Tensor& value = node.as<ConstantAttrs>().value;
+      if (value.dtype() != DType::string) names.try_emplace(value.bytes().data(), fmt::format("{}{}", prefix, i));
+    }
+    for (size_t k = 0; k < node.subgraphs.size(); ++k)
+      name_constants(*node.subgraphs[k], fmt::format("{}{}.{}/", prefix, i, k), names);
+  }
+}
+
+}  // namespace
+
+bool PartPlans::matches(const Entry& entry, std::span<const Tensor* const> inputs) const {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (entry.shapes[i] != inputs[i]->shape()) return false;
+    if (!entry.values.empty() && entry.values[i] && !entry.values[i]->identical(*inputs[i])) return false;
+  }
+  return true;
+}
+
+std::shared_ptr<const Plan> PartPlans::find(std::span<const Tensor* const> inputs) {
+  std::lock_guard lock(mutex_);
+  for (auto it = entries_.begin(); it != entries_.end(); ++it) {
+    if (!matches(*it, inputs)) continue;
+    entries_.splice(entries_.begin(), entries_, it);
+    return it->plan;
+  }
+  entries_.push_front(make(inputs));
+  if (entries_.size() > kMaxPlans) entries_.pop_back();
+  return entries_.front().plan;
+}
+
+PartPlans::Entry PartPlans::make(std::span<const Tensor* const> inputs) {
+  Entry entry;
+  for (const Tensor* tensor : inputs) entry.shapes.push_back(tensor->shape());
+  if (by_value_)
+    for (const Tensor* tensor : inputs)
+      entry.values.push_back(may_decide_sizes(*tensor) ? std::optional(*tensor) : std::nullopt);
+  for (std::optional<Tensor>& value : entry.values)
+    if (value) {  // outlives the inference
+      Tensor copy = Tensor::allocate(value->dtype(), value->shape());
+      std::ranges::copy(value->bytes(), copy.mutable_bytes().begin());
+      value = std::move(copy);
+    }
+  const Graph graph = make_static(part_.graph, entry.shapes, entry.values, lowers_whole);
+  if (!all_static(graph)) {
+    if (by_value_ || std::ranges::none_of(inputs, [](const Tensor* t) { return may_decide_sizes(*t); })) return entry;
+    by_value_ = true;
+    entries_.clear();
+    return make(inputs);
+  }
+  entry.plan = build_plan(graph, workshop_);
+  ++made_;
+  reference_nodes_ += static_cast<uint64_t>(entry.plan->reference_nodes);
+  arena_bytes_ = std::max(arena_bytes_.load(), entry.plan->arena_bytes);
+  return entry;
+}
+
+CpuProgram::CpuProgram(std::shared_ptr<const Graph> graph, const CompileOptions& options, kernel::Target target)
+    : graph_(std::move(graph)),
+      parts_(cut_graph(*graph_)),
+      pool_(shared_thread_pool(options.threads)),
+      kernels_(std::make_unique<KernelSet>(target, options.identity, options.diagnostics)),
+      weights_(std::make_unique<PackedWeights>(target, options.identity, options.diagnostics)),
+      keep_denormals_(options.keep_denormals) {
+  name_constants(*graph_, "", weight_names_);
+  own_workshop_ = std::make_unique<Workshop>(Workshop{target, *kernels_, *weights_, *pool_, weight_names_});
+  workshop_ = own_workshop_.get();
+  make_plans();
+}
+
+CpuProgram::CpuProgram(GraphPtr graph, CpuProgram& outer)
+    : graph_(std::move(graph)),
+      parts_(cut_graph(*graph_)),
+      workshop_(outer.workshop_),
+      keep_denormals_(outer.keep_denormals_) {
+  make_plans();
+}
+
+void CpuProgram::make_plans() {
+  for (const Part& part : parts_.parts) plans_.push_back(std::make_unique<PartPlans>(part, *workshop_));
+}
+
+const CpuProgram& CpuProgram::body(const GraphPtr& graph) const {
+  std::lock_guard lock(bodies_mutex_);
+  std::unique_ptr<CpuProgram>& body = bodies_[graph.get()];
+  if (!body) body = std::make_unique<CpuProgram>(graph, const_cast<CpuProgram&>(*this));
+  return *body;
+}
+
+// Only the first part: what comes after it has sizes that data decide.
+void CpuProgram::prepare(const std::vector<std::vector<Shape>>& profiles) {
+  if (parts_.stages.empty() || parts_.stages[0].part < 0) return;
+  const Part& first = parts_.parts[static_cast<size_t>(parts_.stages[0].part)];
+  for (const std::vector<Shape>& shapes : profiles) {
+    std::vector<Tensor> tensors;
+    for (Value v : first.inputs)
+      for (size_t i = 0; i < graph_->inputs().size(); ++i)
+        if (graph_->inputs()[i].value == v) {
+          const DType dtype = graph_->type(v).dtype;
+          // Only shapes are looked at.
+          tensors.push_back(Tensor::allocate(dtype, shapes[i]));
+        }
+    if (tensors.size() != first.inputs.size()) continue;
+    std::vector<const Tensor*> pointers;
+    for (const Tensor& tensor : tensors) pointers.push_back(&tensor);
+    plans(parts_.stages[0].part).find(pointers);
+  }
+  weights_->publish();
+}
+
+std::unique_ptr<Execution> CpuProgram::start() const {
+  return std::make_unique<CpuExecution>(std::static_pointer_cast<const CpuProgram>(shared_from_this()), *this);
+}
+
+ProgramStats CpuProgram::stats() const {
+  ProgramStats stats;
+  if (kernels_) {
+    const KernelStats kernels = kernels_->stats();
+    stats.kernels = kernels.kernels;
+    stats.kernels_compiled = kernels.compiled;
+    stats.kernels_cached = kernels.kernels - kernels.compiled;
+    stats.packed_bytes = weights_->bytes();
+  }
+  for (const auto& plans : plans_) {
+    stats.plans += plans->made();
+    stats.reference_nodes += plans->reference_nodes();
+    stats.arena_bytes = std::max(stats.arena_bytes, plans->arena_bytes());
+  }
+  return stats;
+}
+
+}  // namespace ingot::cpu

@@ -1,0 +1,174 @@
+#include "device/cpu/execution.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/float_control.h"
+#include "device/reference/evaluate.h"
+#include "ingot/error.h"
+#include "ir/op_info.h"
+
+namespace ingot::cpu {
+namespace {
+
+constexpr int64_t kAlignment = 64;
+
+// Keeps the outputs of a body.
+class Kept : public OutputSink {
+ public:
+  explicit Kept(size_t count) : outputs(count) {}
+  std::optional<std::span<std::byte>> memory(size_t, const Shape&) override { return std::nullopt; }
+  void deliver(size_t index, Datum output) override { outputs[index] = std::move(output); }
+  std::vector<Datum> outputs;
+};
+
+[[noreturn]] void rethrow_with_origin(const Error& e, const Node& node) {
+  ErrorParts parts = e.parts();
+  if (!node.origin.empty()) parts.object = fmt::format("node '{}': {}", node.origin, parts.object);
+  if (parts.remedy.empty())
+    parts.remedy = "Check the sizes and values of the inputs against what the model expects.";
+  throw Error(std::move(parts));
+}
+
+}  // namespace
+
+std::byte* Arena::reserve(int64_t bytes) {
+  if (memory_.count() < bytes || memory_.bytes().empty())
+    memory_ = Tensor::allocate(DType::u8, {std::max(bytes, kAlignment)});
+  return memory_.mutable_bytes().data();
+}
+
+CpuExecution::CpuExecution(std::shared_ptr<const CpuProgram> owner, const CpuProgram& program)
+    : owner_(std::move(owner)), program_(program) {
+  const Graph& graph = program.graph();
+  results_.resize(graph.nodes().size());
+  for (size_t n = 0; n < results_.size(); ++n) results_[n].resize(graph.nodes()[n].types.size());
+  input_of_.assign(results_.size(), -1);
+  for (size_t i = 0; i < graph.inputs().size(); ++i)
+    input_of_[static_cast<size_t>(graph.inputs()[i].value.node)] = static_cast<int32_t>(i);
+  for (size_t n = 0; n < results_.size(); ++n)
+    if (graph.nodes()[n].op == Op::Constant) results_[n][0] = graph.nodes()[n].as<ConstantAttrs>().value.aligned();
+}
+
+void CpuExecution::run(std::span<const Datum> inputs, OutputSink& sink) {
+  if (program_.keep_denormals()) return run_stages(inputs, sink);
+  const FlushDenormals mode;
+  run_stages(inputs, sink);
+}
+
+std::vector<Datum> CpuExecution::run(std::span<const Datum> inputs) {
+  Kept kept(program_.graph().outputs().size());
+  run_stages(inputs, kept);
+  return std::move(kept.outputs);
+}
+
+void CpuExecution::run_stages(std::span<const Datum> inputs, OutputSink& sink) {
+  given_.assign(program_.graph().outputs().size(), false);
+  for (const Stage& stage : program_.parts().stages) {
+    if (stage.part >= 0)
+      run_part(stage.part, inputs, sink);
+    else
+      run_host(stage.node, inputs);
+  }
+  give_rest(inputs, sink);
+}
+
+const Datum& CpuExecution::value(Value v, std::span<const Datum> inputs) const {
+  const int32_t input = input_of_[static_cast<size_t>(v.node)];
+  return input >= 0 ? inputs[static_cast<size_t>(input)]
+                    : results_[static_cast<size_t>(v.node)][static_cast<size_t>(v.output)];
+}
+
+// The caller's memory for an output of the graph, else a new tensor.
+std::byte* CpuExecution::output_memory(Value v, const Shape& shape, OutputSink& sink) {
+  const Graph& graph = program_.graph();
+  const Type& type = graph.type(v);
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    if (graph.outputs()[i].value != v || given_[i] || is_read_again(v)) continue;
+    if (std::optional<std::span<std::byte>> memory = sink.memory(i, shape)) {
+      given_[i] = true;
+      return memory->data();
+    }
+    break;
+  }
+  Tensor tensor = Tensor::allocate(type.dtype, shape);
+  std::byte* data = tensor.mutable_bytes().data();
+  result(v) = std::move(tensor);
+  return data;
+}
+
+void CpuExecution::run_part(int32_t index, std::span<const Datum> inputs, OutputSink& sink) {
+  const Part& part = program_.parts().parts[static_cast<size_t>(index)];
+  part_inputs_.clear();
+  for (Value v : part.inputs) part_inputs_.push_back(&value(v, inputs).tensor());
+  const std::shared_ptr<const Plan> plan = program_.plans(index).find(part_inputs_);
+  if (!plan) {
+    std::vector<Datum> operands;
+    for (const Tensor* tensor : part_inputs_) operands.emplace_back(*tensor);
+    std::vector<Datum> outputs = reference::evaluate(part.graph, operands);
+    for (size_t i = 0; i < outputs.size(); ++i) result(part.outputs[i]) = std::move(outputs[i]);
+    return;
+  }
+  part_outputs_.clear();
+  for (size_t i = 0; i < part.outputs.size(); ++i)
+    part_outputs_.push_back(output_memory(part.outputs[i], plan->output_shapes[i], sink));
+  run_plan(*plan);
+}
+
+void CpuExecution::run_plan(const Plan& plan) {
+  std::byte* arena = arena_.reserve(plan.arena_bytes);
+  buffers_.clear();
+  for (const Buffer& buffer : plan.buffers) {
+    switch (buffer.kind) {
+      case Buffer::Kind::arena: buffers_.push_back(arena + buffer.slot); break;
+      case Buffer::Kind::constant: buffers_.push_back(buffer.memory); break;
+      case Buffer::Kind::output: buffers_.push_back(part_outputs_[static_cast<size_t>(buffer.slot)]); break;
+      case Buffer::Kind::input:
+        buffers_.push_back(
+            const_cast<std::byte*>(part_inputs_[static_cast<size_t>(buffer.slot)]->bytes().data()));
+        break;
+    }
+  }
+  ThreadPool& pool = program_.pool();
+  const int64_t stride = (plan.scratch_bytes + kAlignment - 1) / kAlignment * kAlignment;
+  const Frame frame{buffers_, pool, scratch_.reserve(stride * pool.size()), stride};
+  for (const std::unique_ptr<Step>& step : plan.steps) step->run(frame);
+}
+
+void CpuExecution::run_host(int32_t n, std::span<const Datum> inputs) {
+  const Node& node = program_.graph().nodes()[static_cast<size_t>(n)];
+  std::vector<Datum> operands;
+  for (Value v : node.operands) operands.push_back(v.is_none() ? Datum() : value(v, inputs));
+  const reference::RunBody run_body = [&](const GraphPtr& graph, std::span<const Datum> data) {
+    return body(graph).run(data);
+  };
+  try {
+    results_[static_cast<size_t>(n)] = reference::evaluate_node(node, operands, &run_body);
+  } catch (const Error& e) {
+    rethrow_with_origin(e, node);
+  }
+}
+
+CpuExecution& CpuExecution::body(const GraphPtr& graph) {
+  std::unique_ptr<CpuExecution>& body = bodies_[graph.get()];
+  if (!body) body = std::make_unique<CpuExecution>(nullptr, program_.body(graph));
+  return *body;
+}
+
+void CpuExecution::give_rest(std::span<const Datum> inputs, OutputSink& sink) {
+  const Graph& graph = program_.graph();
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    if (given_[i]) continue;
+    const Datum& datum = value(graph.outputs()[i].value, inputs);
+    const Type& type = graph.type(graph.outputs()[i].value);
+    if (type.is_tensor() && type.dtype != DType::string && datum.is_tensor()) {
+      if (std::optional<std::span<std::byte>> memory = sink.memory(i, datum.tensor().shape())) {
+        std::ranges::copy(datum.tensor().bytes(), memory->begin());
+        continue;
+      }
+    }
+    sink.deliver(i, datum);
+  }
+}
+
+}  // namespace ingot::cpu

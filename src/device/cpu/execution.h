@@ -1,0 +1,49 @@
+#pragma once
+
+#include "device/cpu/cpu_program.h"
+
+namespace ingot::cpu {
+
+// Memory that grows and never shrinks; 64-byte aligned.
+class Arena {
+ public:
+  std::byte* reserve(int64_t bytes);
+
+ private:
+  Tensor memory_;
+};
+
+class CpuExecution : public Execution {
+ public:
+  // `owner` keeps `program` alive; null for the body of a loop, whose owner is elsewhere.
+  CpuExecution(std::shared_ptr<const CpuProgram> owner, const CpuProgram& program);
+
+  void run(std::span<const Datum> inputs, OutputSink& sink) override;
+  // For bodies of control flow.
+  std::vector<Datum> run(std::span<const Datum> inputs);
+
+ private:
+  void run_stages(std::span<const Datum> inputs, OutputSink& sink);
+  void run_part(int32_t part, std::span<const Datum> inputs, OutputSink& sink);
+  void run_host(int32_t node, std::span<const Datum> inputs);
+  void run_plan(const Plan& plan);
+  Datum& result(Value v) { return results_[static_cast<size_t>(v.node)][static_cast<size_t>(v.output)]; }
+  const Datum& value(Value v, std::span<const Datum> inputs) const;
+  std::byte* output_memory(Value v, const Shape& shape, OutputSink& sink);
+  void give_rest(std::span<const Datum> inputs, OutputSink& sink);
+  CpuExecution& body(const GraphPtr& graph);
+
+  std::shared_ptr<const CpuProgram> owner_;
+  const CpuProgram& program_;
+  Arena arena_;
+  Arena scratch_;
+  std::vector<std::byte*> buffers_;
+  std::vector<const Tensor*> part_inputs_;
+  std::vector<std::byte*> part_outputs_;
+  std::vector<std::vector<Datum>> results_;  // by node of the graph
+  std::vector<int32_t> input_of_;            // by node: which input it is, or -1
+  std::vector<bool> given_;                  // by output of the graph
+  std::map<const Graph*, std::unique_ptr<CpuExecution>> bodies_;
+};
+
+}  // namespace ingot::cpu

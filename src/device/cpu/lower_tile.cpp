@@ -1,0 +1,187 @@
+#include "device/cpu/lower_tile.h"
+
+#include <algorithm>
+
+#include "device/cpu/group_exprs.h"
+#include "device/cpu/nest_types.h"
+#include "device/cpu/plan_builder.h"
+#include "device/cpu/static_graph.h"
+#include "device/cpu/tile_lowering.h"
+#include "ir/op_info.h"
+
+namespace ingot::cpu {
+
+// How the axes of the output of a contraction are walked: which is the columns, which are rows, which are outer.
+TileLowering::TileLowering(PlanBuilder& builder, const Group& group)
+    : builder_(builder), group_(group), exprs_(builder), domain_(group.domain) {
+  work_.epilogue.axes = {{kernel::Size::given(0), false}, {kernel::Size::given(1), false}};
+  work_.epilogue.vector_axis = 1;
+}
+
+int32_t TileLowering::add_place(const Place& place) {
+  work_.places.push_back(place);
+  return static_cast<int32_t>(work_.places.size()) - 1;
+}
+
+int32_t TileLowering::accumulator() {
+  const DType dtype = work_.types.a == DType::u8 ? DType::i32 : DType::f32;
+  return exprs_.add({.kind = kernel::ExprKind::accumulator, .dtype = dtype, .args = {}});
+}
+
+// A load or the store at the walk of the tile.
+TileAccess TileLowering::access(const Place& place, const Shape& shape) {
+  const int64_t size = bit_width(place.view.dtype) / 8;
+  TileAccess access{.place = {.slot = add_place(place)}};
+  const size_t lead = domain_.size() - shape.size();
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == 1) continue;
+    const int64_t stride = place.view.strides[i] * size;
+    const Walk& walk = walks_.at(lead + i);
+    switch (walk.kind) {
+      case Walk::Kind::column: access.column = stride; break;
+      case Walk::Kind::row: access.rows[walk.index] = stride; break;
+      case Walk::Kind::outer: access.place.outer[walk.index] = stride; break;
+      case Walk::Kind::none: break;
+    }
+  }
+  if (group_columns_ > 0)  // channels are split into groups, which are the outer dimension 0
+    access.place.outer[0] = access.column * group_columns_;
+  return access;
+}
+
+bool TileLowering::fits(const Place& place, const Shape& shape) const {
+  const size_t lead = domain_.size() - shape.size();
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (walks_.at(lead + i).kind == Walk::Kind::column && shape[i] != 1) return place.view.strides[i] == 1;
+  return true;
+}
+
+kernel::Access TileLowering::kernel_access(const TileAccess& access, DType dtype) {
+  const bool by_row = std::ranges::any_of(access.rows, [](int64_t s) { return s != 0; });
+  const auto row = kernel::Size::of(by_row ? 1 : 0);
+  return {dtype, {row, kernel::Size::of(access.column != 0 ? 1 : 0)}};
+}
+
+void TileLowering::add_access(const Place& place, const Shape& shape) {
+  const TileAccess tile = access(place, shape);
+  work_.problem.accesses.push_back(tile);
+  work_.epilogue.accesses.push_back(kernel_access(tile, place.view.dtype));
+}
+
+void TileLowering::finish(int32_t anchor_expr, const std::vector<int>& order) {
+  exprs_.stand_for({group_.anchor, 0}, anchor_expr);
+  int32_t root = anchor_expr;
+  for (int32_t n : group_.nodes)
+    if (n != group_.anchor) root = exprs_.add_node(n);
+  const Value value{group_.root(), 0};
+  const Place home = builder_.allocate(value, order);
+  const bool direct = fits(home, domain_);
+  const Place out = direct ? home : builder_.allocate_arena(home.view.dtype, domain_, order);
+  for (const GroupLoad& load : exprs_.loads())
+    add_access(fits(load.place, load.shape) ? load.place : builder_.dense_copy(load.place, order_for(load, order)),
+               load.shape);
+  add_access(out, domain_);
+  work_.epilogue.exprs = exprs_.take_exprs();
+  work_.epilogue.stores = {{static_cast<int32_t>(work_.epilogue.accesses.size()) - 1, root}};
+  work_.problem.sizes = {work_.problem.row_count(), work_.problem.columns};
+  std::vector<Place> reads(work_.places.begin(), work_.places.end() - 1);
+  auto step = std::make_unique<TileStep>(builder_.workshop().kernels, std::move(work_));
+  builder_.add_step(std::move(step), builder_.node(group_.root()), reads, std::span(&out, 1));
+  if (!direct) add_copy(builder_, builder_.node(group_.root()), out, home);
+  builder_.set_place(value, home);
+}
+
+std::vector<int> TileLowering::order_for(const GroupLoad& load, const std::vector<int>& order) const {
+  return load.shape.size() == order.size() ? order : std::vector<int>();
+}
+
+// b of a contraction: constants are packed once for the engine, others by a step.
+TilePlace TileLowering::packed_b(const Place& from, PackSource source, const std::vector<int64_t>& pieces) {
+  const PackLayout layout = pack_layout(work_.types, work_.choice, source);
+  const int64_t bytes = layout.bytes() * static_cast<int64_t>(pieces.size());
+  const Buffer& buffer = builder_.plan().buffers[static_cast<size_t>(from.buffer)];
+  if (buffer.kind == Buffer::Kind::constant) {
+    auto pack = [&](std::span<std::byte> out) {
+      builder_.workshop().pool.parallel_for(
+          layout.panels() * static_cast<int64_t>(pieces.size()), 1, [&](int64_t begin, int64_t end, int) {
+            for (int64_t i = begin; i < end; ++i) {
+              PackSource piece = source;
+              piece.data = buffer.memory + from.offset + pieces[static_cast<size_t>(i / layout.panels())];
+              pack_panels(piece, layout, i % layout.panels(), i % layout.panels() + 1,
+                          out.data() + i / layout.panels() * layout.bytes());
+            }
+          });
+    };
+    const std::string key = fmt::format("{} {} {} {}x{}", builder_.weight_name(from), to_string(layout.dtype),
+                                        layout.panel_columns, pieces.size(), bytes);
+    const std::span<const std::byte> packed =
+        builder_.workshop().weights.get(key, static_cast<size_t>(bytes), pack);
+    Place place = from;
+    place.offset = 0;
+    place.buffer = builder_.add_buffer({.kind = Buffer::Kind::constant,
+                                        .bytes = bytes,
+                                        .memory = const_cast<std::byte*>(packed.data())});
+    return {.slot = add_place(place)};
+  }
+  const Place place = builder_.allocate_arena(DType::u8, {bytes});
+  auto step = std::make_unique<PackStep>(source, layout, pieces, from, place);
+  builder_.add_step(std::move(step), builder_.node(group_.anchor), std::span(&from, 1), std::span(&place, 1));
+  return {.slot = add_place(place)};
+}
+
+Place TileLowering::as_f32(const Place& place) {
+  if (place.view.dtype == DType::f32) return place;
+  Place out = builder_.allocate_arena(
+      DType::f32, Shape(place.view.sizes.begin(), place.view.sizes.begin() + place.view.rank), axis_order(place.view));
+  add_copy(builder_, builder_.node(group_.anchor), place, out);
+  return out;
+}
+
+namespace {
+
+bool is_real(DType dtype) { return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16; }
+
+bool all_real(const Graph& graph, const Node& node) {
+  for (Value v : node.operands) {
+    if (v.is_none()) continue;
+    const Type& type = graph.type(v);
+    if (!is_static(type) || !is_real(type.dtype) || type.dims->size() > kMaxRank) return false;
+    if (element_count(static_shape(type)) == 0) return false;
+  }
+  return is_static(node.types[0]) && element_count(static_shape(node.types[0])) > 0;
+}
+
+bool is_window_rank(const Graph& graph, const Node& node) {
+  const size_t rank = graph.type(node.operands[0]).dims->size();
+  return rank >= 3 && rank <= 5;
+}
+
+}  // namespace
+
+bool is_tile_anchor(const Graph& graph, const Node& node) {
+  switch (node.op) {
+    case Op::MatMul:
+      return all_real(graph, node) && graph.type(node.operands[0]).dims->size() >= 2 &&
+             graph.type(node.operands[1]).dims->size() >= 2;
+    case Op::Conv: return all_real(graph, node) && is_window_rank(graph, node);
+    case Op::AveragePool: return all_real(graph, node) && is_window_rank(graph, node);
+    case Op::MaxPool: return all_real(graph, node) && is_window_rank(graph, node) && !reads_indices(graph, node);
+    default: return false;
+  }
+}
+
+bool accepts_epilogue(const Graph& graph, const Node&, const std::vector<int32_t>& nodes) {
+  return std::ranges::all_of(nodes, [&](int32_t n) {
+    return is_fusable_pointwise(graph, graph.nodes()[static_cast<size_t>(n)]);
+  });
+}
+
+void lower_tile(PlanBuilder& builder, const Group& group) {
+  switch (builder.node(group.anchor).op) {
+    case Op::MatMul: return lower_matmul(builder, group);
+    case Op::Conv: return lower_conv(builder, group);
+    default: return lower_pool(builder, group);
+  }
+}
+
+}  // namespace ingot::cpu

@@ -1,0 +1,56 @@
+#include "device/cpu/nest_step.h"
+
+#include <algorithm>
+
+namespace ingot::cpu {
+namespace {
+
+constexpr int64_t kChunkOps = 32 * 1024;  // operations worth a hand-over to another thread
+constexpr size_t kMaxAccesses = 64;
+
+int64_t extent(const kernel::Axis& axis, const std::vector<int64_t>& sizes) {
+  return axis.extent.param < 0 ? axis.extent.value : sizes[static_cast<size_t>(axis.extent.param)];
+}
+
+}  // namespace
+
+NestStep::NestStep(KernelSet& kernels, const kernel::LoopNest& nest, std::vector<int64_t> sizes,
+                   std::vector<Place> loads, const Place& store)
+    : kernels_(kernels), kernel_(kernels.add(nest)), sizes_(std::move(sizes)), memory_(std::move(loads)) {
+  memory_.push_back(store);
+  const auto parallel = std::ranges::count(nest.axes, false, &kernel::Axis::reduced);
+  int64_t total = 1;
+  for (size_t i = 0; i < nest.axes.size(); ++i) {
+    const int64_t n = extent(nest.axes[i], sizes_);
+    total *= n;
+    if (static_cast<int64_t>(i) < std::max<int64_t>(parallel - 1, 1)) points_ *= n;
+  }
+  const int64_t ops = std::max<int64_t>(1, total * static_cast<int64_t>(nest.exprs.size()));
+  grain_ = std::max<int64_t>(1, points_ * kChunkOps / ops);
+  if (parallel == 1) grain_ = (grain_ + 63) / 64 * 64;
+  if (parallel == 1 && points_ < total) grain_ = std::max<int64_t>(1, points_ * kChunkOps / ops);  // rows
+  scratch_ = kernel::scratch_bytes(nest, sizes_.data());
+  cost.flops = static_cast<double>(ops);
+  for (const Place& place : memory_)
+    cost.bytes += static_cast<double>(place.view.count()) * bit_width(place.view.dtype) / 8;
+}
+
+void NestStep::run(const Frame& frame) const {
+  std::array<std::byte*, kMaxAccesses> memory;
+  for (size_t i = 0; i < memory_.size(); ++i) memory[i] = frame.at(memory_[i].buffer, memory_[i].offset);
+  const kernel::KernelFunction function = kernels_.nest(kernel_);
+  auto chunk = [&](int64_t begin, int64_t end, int thread) {
+    const kernel::KernelCall call{memory.data(), sizes_.data(), begin, end, frame.scratch_of(thread)};
+    function(&call);
+  };
+  if (points_ <= grain_)
+    chunk(0, points_, 0);
+  else
+    frame.pool.parallel_for(points_, grain_, chunk);
+}
+
+std::string NestStep::describe() const {
+  return fmt::format("nest {} points, {} per chunk", points_, grain_);
+}
+
+}  // namespace ingot::cpu

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "device/cpu/kernel_set.h"
+#include "device/cpu/plan.h"
+#include "kernel/loop_nest.h"
+
+namespace ingot::cpu {
+
+// Runs the kernel of a loop nest; `memory`: one place per access, loads first.
+class NestStep : public Step {
+ public:
+  NestStep(KernelSet& kernels, const kernel::LoopNest& nest, std::vector<int64_t> sizes, std::vector<Place> loads,
+           const Place& store);
+  void run(const Frame& frame) const override;
+  std::string describe() const override;
+  int64_t scratch_bytes() const override { return scratch_; }
+
+ private:
+  KernelSet& kernels_;
+  int kernel_;
+  std::vector<int64_t> sizes_;
+  std::vector<Place> memory_;
+  int64_t points_ = 1;  // of the space that calls share out
+  int64_t grain_ = 1;
+  int64_t scratch_ = 0;
+};
+
+}  // namespace ingot::cpu

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "device/cpu/view.h"
+#include "ingot/graph.h"
+
+namespace ingot::cpu {
+
+// Memory that steps read and write.
+struct Buffer {
+  enum class Kind : uint8_t { arena, input, output, constant };
+  Kind kind = Kind::arena;
+  int64_t bytes = 0;
+  int64_t slot = 0;            // which input or output; arena: offset, once planned
+  std::byte* memory = nullptr;  // of constants
+  int32_t first_step = -1;     // arena: when it is written first and read last
+  int32_t last_step = -1;
+};
+
+// A view whose memory is a buffer; view.data is null.
+struct Place {
+  int32_t buffer = -1;
+  int64_t offset = 0;  // in bytes
+  View view;
+
+  bool is_none() const { return buffer < 0; }
+};
+
+// What a step runs with.
+struct Frame {
+  std::span<std::byte* const> buffers;
+  ThreadPool& pool;
+  std::byte* scratch = nullptr;  // Plan::scratch_bytes for each thread of the pool
+  int64_t scratch_stride = 0;
+
+  std::byte* at(int32_t buffer, int64_t offset) const { return buffers[static_cast<size_t>(buffer)] + offset; }
+  View view(const Place& place) const {
+    View view = place.view;
+    view.data = at(place.buffer, place.offset);
+    return view;
+  }
+  std::byte* scratch_of(int thread) const { return scratch + thread * scratch_stride; }
+};
+
+// What a step costs, for inspection and to decide whether threads pay.
+struct StepCost {
+  double flops = 0;
+  double bytes = 0;
+};
+
+class Step {
+ public:
+  virtual ~Step() = default;
+  virtual void link() {}  // once, after all kernels have been compiled
+  virtual void run(const Frame& frame) const = 0;
+  virtual std::string describe() const = 0;     // one line: kind, sizes, schedule
+  virtual int64_t scratch_bytes() const { return 0; }  // per thread
+
+  std::string name;  // of the graph node it stands for
+  StepCost cost;
+  std::vector<int32_t> reads;   // buffers
+  std::vector<int32_t> writes;  // buffers
+};
+
+// A static graph made ready to run. Immutable; shared by contexts.
+struct Plan {
+  std::vector<Buffer> buffers;
+  std::vector<std::unique_ptr<Step>> steps;
+  std::vector<Shape> output_shapes;
+  std::vector<int32_t> output_buffers;  // by output of the graph
+  std::vector<std::shared_ptr<const void>> keep;  // owners of constants
+  int64_t arena_bytes = 0;
+  int64_t scratch_bytes = 0;  // per thread
+  int64_t reference_nodes = 0;  // run by the reference device
+};
+
+// Gives arena buffers their offsets: two that live at the same time do not overlap.
+void plan_arena(Plan& plan);
+
+}  // namespace ingot::cpu

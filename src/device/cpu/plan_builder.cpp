@@ -1,0 +1,249 @@
+#include "device/cpu/plan_builder.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/sha256.h"
+#include "device/cpu/static_graph.h"
+#include "ingot/error.h"
+#include "ir/op_info.h"
+
+namespace ingot::cpu {
+namespace {
+
+constexpr int64_t kSlack = 64;  // readable bytes behind every arena buffer, for whole vectors
+
+std::vector<int> count_readers(const Graph& graph) {
+  std::vector<int> readers(graph.nodes().size(), 0);
+  for (const Node& node : graph.nodes())
+    for (Value v : node.operands)
+      if (!v.is_none()) ++readers[static_cast<size_t>(v.node)];
+  for (const Port& port : graph.outputs()) ++readers[static_cast<size_t>(port.value.node)];
+  return readers;
+}
+
+View ordered_view(DType dtype, const Shape& shape, const std::vector<int>& order) {
+  View view = dense_view(dtype, shape, nullptr);
+  int64_t step = 1;
+  for (size_t i = order.size(); i-- > 0;) {
+    const auto axis = static_cast<size_t>(order[i]);
+    view.strides[axis] = step;
+    step *= shape[axis];
+  }
+  return view;
+}
+
+}  // namespace
+
+PlanBuilder::PlanBuilder(const Graph& graph, Workshop& workshop, Plan& plan)
+    : graph_(graph), workshop_(workshop), plan_(plan), places_(graph.nodes().size()) {
+  for (size_t i = 0; i < graph.nodes().size(); ++i) places_[i].resize(graph.nodes()[i].types.size());
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    const Value v = graph.inputs()[i].value;
+    const Type& type = graph.type(v);
+    const Shape shape = static_shape(type);
+    Place place{.buffer = add_buffer({.kind = Buffer::Kind::input,
+                                      .bytes = static_cast<int64_t>(byte_size(type.dtype, element_count(shape))),
+                                      .slot = static_cast<int64_t>(i)}),
+                .view = dense_view(type.dtype, shape, nullptr)};
+    set_place(v, place);
+  }
+  for (size_t i = 0; i < graph.outputs().size(); ++i) outputs_.try_emplace(graph.outputs()[i].value, i);
+  find_parts();
+}
+
+// An operand of a concatenation that nobody else reads is computed where it will lie.
+void PlanBuilder::find_parts() {
+  const std::vector<int> readers = count_readers(graph_);
+  for (int32_t n = 0; n < static_cast<int32_t>(graph_.nodes().size()); ++n) {
+    if (node(n).op != Op::Concat || readers[static_cast<size_t>(n)] == 0) continue;
+    if (node(n).types[0].dims->size() > kMaxRank) continue;
+    int64_t axis = node(n).as<ConcatAttrs>().axis, start = 0;
+    if (axis < 0) axis += static_cast<int64_t>(node(n).types[0].dims->size());
+    for (Value v : node(n).operands) {
+      if (may_be_part(v, n, readers)) parts_[v] = {{n, 0}, axis, start};
+      start += static_shape(graph_.type(v))[static_cast<size_t>(axis)];
+    }
+  }
+}
+
+bool PlanBuilder::may_be_part(Value v, int32_t, const std::vector<int>& readers) const {
+  const Node& producer = graph_.node(v);
+  return readers[static_cast<size_t>(v.node)] == 1 && !op_info(producer.op).is(Source) &&
+         !is_view_op(graph_, producer) && !is_sub_byte(producer.types[0].dtype) &&
+         producer.types[0].dtype != DType::string;
+}
+
+const Place& PlanBuilder::place(Value v) {
+  Place& place = places_[static_cast<size_t>(v.node)].at(static_cast<size_t>(v.output));
+  if (place.is_none()) {
+    const Tensor* tensor = constant_of(graph_, v);
+    if (!tensor)
+      throw Error({.code = ErrorCode::internal,
+                   .object = "plan",
+                   .name = std::string(to_string(graph_.node(v).op)),
+                   .expected = "a value computed before it is read",
+                   .observed = "none"});
+    place = constant(*tensor);
+  }
+  return place;
+}
+
+void PlanBuilder::set_place(Value v, Place place) {
+  places_[static_cast<size_t>(v.node)].at(static_cast<size_t>(v.output)) = place;
+}
+
+int32_t PlanBuilder::add_buffer(Buffer buffer) {
+  plan_.buffers.push_back(buffer);
+  return static_cast<int32_t>(plan_.buffers.size()) - 1;
+}
+
+Place PlanBuilder::constant(const Tensor& given) {
+  auto tensor = std::make_shared<const Tensor>(given.aligned());
+  plan_.keep.push_back(tensor);
+  Place place{.buffer = add_buffer({.kind = Buffer::Kind::constant,
+                                    .bytes = static_cast<int64_t>(tensor->bytes().size()),
+                                    .memory = const_cast<std::byte*>(tensor->bytes().data())})};
+  if (tensor->rank() <= kMaxRank) place.view = dense_view(tensor->dtype(), tensor->shape(), nullptr);
+  return place;
+}
+
+std::string PlanBuilder::weight_name(const Place& place) const {
+  const Buffer& buffer = plan_.buffers[static_cast<size_t>(place.buffer)];
+  std::string name = fmt::format("+{}", place.offset);
+  for (int i = 0; i < place.view.rank; ++i)
+    name += fmt::format(",{}:{}", place.view.sizes[static_cast<size_t>(i)], place.view.strides[static_cast<size_t>(i)]);
+  auto found = workshop_.weight_names.find(buffer.memory);
+  if (found != workshop_.weight_names.end()) return found->second + name;
+  return to_hex(sha256(std::span(buffer.memory, static_cast<size_t>(buffer.bytes)))) + name;
+}
+
+Place PlanBuilder::allocate_arena(DType dtype, const Shape& shape, const std::vector<int>& order) {
+  const auto bytes = static_cast<int64_t>(byte_size(dtype, element_count(shape)));
+  return {.buffer = add_buffer({.kind = Buffer::Kind::arena, .bytes = bytes + kSlack}),
+          .view = ordered_view(dtype, shape, order)};
+}
+
+Place PlanBuilder::allocate_dense(const Type& type) {
+  const Shape shape = static_shape(type);
+  if (shape.size() <= kMaxRank && !is_sub_byte(type.dtype)) return allocate_arena(type.dtype, shape);
+  return {.buffer = add_buffer({.kind = Buffer::Kind::arena,
+                                .bytes = static_cast<int64_t>(byte_size(type.dtype, element_count(shape))) + kSlack}),
+          .view = shape.size() <= kMaxRank ? dense_view(type.dtype, shape, nullptr) : View{.dtype = type.dtype}};
+}
+
+Place PlanBuilder::output_place(size_t output, const Type& type) {
+  const Shape shape = static_shape(type);
+  const Place place{.buffer = add_buffer({.kind = Buffer::Kind::output,
+                                          .bytes = static_cast<int64_t>(byte_size(type.dtype, element_count(shape))),
+                                          .slot = static_cast<int64_t>(output)}),
+                    .view = dense_view(type.dtype, shape, nullptr)};
+  plan_.output_buffers[output] = place.buffer;
+  return place;
+}
+
+Place PlanBuilder::allocate(Value v, const std::vector<int>& order) {
+  const Type& type = graph_.type(v);
+  auto output = outputs_.find(v);
+  if (output != outputs_.end()) return output_place(output->second, type);
+  auto part = parts_.find(v);
+  if (part == parts_.end()) return allocate_arena(type.dtype, static_shape(type), order);
+  const Value whole = part->second.whole;
+  Place& home = places_[static_cast<size_t>(whole.node)][static_cast<size_t>(whole.output)];
+  if (home.is_none()) home = allocate(whole, order);
+  Place place = home;
+  const auto axis = static_cast<size_t>(part->second.axis);
+  place.offset += part->second.start * place.view.strides[axis] * bit_width(type.dtype) / 8;
+  place.view.sizes[axis] = static_shape(type)[axis];
+  return place;
+}
+
+Place PlanBuilder::dense_copy(const Place& from, const std::vector<int>& order) {
+  Place to = allocate_arena(from.view.dtype,
+                            Shape(from.view.sizes.begin(), from.view.sizes.begin() + from.view.rank), order);
+  add_copy(*this, graph_.nodes()[0], from, to);
+  return to;
+}
+
+void PlanBuilder::add_step(std::unique_ptr<Step> step, const Node& node, std::span<const Place> reads,
+                           std::span<const Place> writes) {
+  step->name = node.origin.empty() ? std::string(to_string(node.op)) : node.origin;
+  for (const Place& place : reads) step->reads.push_back(place.buffer);
+  for (const Place& place : writes) step->writes.push_back(place.buffer);
+  plan_.steps.push_back(std::move(step));
+}
+
+std::vector<int> axis_order(const View& view) {
+  std::vector<int> order(static_cast<size_t>(view.rank));
+  std::iota(order.begin(), order.end(), 0);
+  bool ordered = true;
+  int64_t last = INT64_MAX;
+  for (int i = 0; i < view.rank; ++i) {
+    const auto axis = static_cast<size_t>(i);
+    if (view.sizes[axis] == 1) continue;
+    ordered = ordered && std::abs(view.strides[axis]) <= last;
+    last = std::abs(view.strides[axis]);
+  }
+  if (ordered) return order;
+  std::ranges::stable_sort(order, [&](int a, int b) {
+    return std::abs(view.strides[static_cast<size_t>(a)]) > std::abs(view.strides[static_cast<size_t>(b)]);
+  });
+  return order;
+}
+
+std::vector<int> channels_last(int rank) {
+  std::vector<int> order = {0};
+  for (int i = 2; i < rank; ++i) order.push_back(i);
+  order.push_back(1);
+  return order;
+}
+
+namespace {
+
+void lower(PlanBuilder& builder, const Group& group) {
+  switch (group.kind) {
+    case GroupKind::view: return lower_view(builder, group);
+    case GroupKind::nest: return lower_nest(builder, group);
+    case GroupKind::tile: return lower_tile(builder, group);
+    case GroupKind::routine: return lower_routine(builder, group);
+  }
+}
+
+// Outputs that are views, constants, inputs or other outputs get their own memory.
+void copy_outputs(PlanBuilder& builder) {
+  const Graph& graph = builder.graph();
+  Plan& plan = builder.plan();
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    const Value v = graph.outputs()[i].value;
+    plan.output_shapes.push_back(static_shape(graph.type(v)));
+    if (plan.output_buffers[i] >= 0) continue;
+    const Type& type = graph.type(v);
+    const Place to{.buffer = builder.add_buffer(
+                       {.kind = Buffer::Kind::output,
+                        .bytes = static_cast<int64_t>(byte_size(type.dtype, element_count(static_shape(type)))),
+                        .slot = static_cast<int64_t>(i)}),
+                   .view = static_shape(type).size() <= kMaxRank ? dense_view(type.dtype, static_shape(type), nullptr)
+                                                                 : View{}};
+    plan.output_buffers[i] = to.buffer;
+    add_copy(builder, graph.node(v), builder.place(v), to);
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const Plan> build_plan(const Graph& graph, Workshop& workshop) {
+  auto plan = std::make_shared<Plan>();
+  plan->output_buffers.assign(graph.outputs().size(), -1);
+  PlanBuilder builder(graph, workshop, *plan);
+  for (const Group& group : partition(graph)) lower(builder, group);
+  copy_outputs(builder);
+  workshop.kernels.prepare(workshop.pool.size());
+  for (const std::unique_ptr<Step>& step : plan->steps) {
+    step->link();
+    plan->scratch_bytes = std::max(plan->scratch_bytes, step->scratch_bytes());
+  }
+  plan_arena(*plan);
+  return plan;
+}
+
+}  // namespace ingot::cpu

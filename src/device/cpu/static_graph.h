@@ -1,0 +1,23 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "ingot/graph.h"
+
+namespace ingot::cpu {
+
+// Whether the device lowers a composite node whole; what it does not is decomposed.
+using KeepComposite = std::function<bool(const Graph& graph, const Node& node)>;
+
+// The graph for inputs of these shapes: every size is a number, what follows from shapes alone is a constant, and
+// composites that are not kept have become simpler nodes. Inputs and outputs keep names and order. Sizes that depend on
+// data stay symbols.
+Graph make_static(const Graph& graph, std::span<const Shape> input_shapes, const KeepComposite& keep);
+
+// Whether all sizes are numbers.
+bool is_static(const Type& type);
+Shape static_shape(const Type& type);  // throws Error(internal) where it is not static
+
+}  // namespace ingot::cpu

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "device/cpu/group_exprs.h"
+#include "device/cpu/plan_builder.h"
+#include "device/cpu/tile_step.h"
+
+namespace ingot::cpu {
+
+// What one axis of the output is in the walk of a tile problem.
+struct Walk {
+  enum class Kind : uint8_t { none, outer, row, column };
+  Kind kind = Kind::none;
+  size_t index = 0;  // which outer or row dimension
+};
+
+// The part that all tile groups share: epilogue, accesses, packing. The caller fills types, choice, problem and walks.
+class TileLowering {
+ public:
+  TileLowering(PlanBuilder& builder, const Group& group);
+
+  GroupExprs& exprs() { return exprs_; }
+  TileWork& work() { return work_; }
+  std::vector<Walk>& walks() { return walks_; }  // by axis of the output
+  void split_columns(int64_t per_group) { group_columns_ = per_group; }
+
+  int32_t add_place(const Place& place);  // a slot
+  int32_t accumulator();                  // its expression
+  // b, packed for work().types and choice; `pieces`: byte offsets in `from` of one problem each.
+  TilePlace packed_b(const Place& from, PackSource source, const std::vector<int64_t>& pieces);
+  Place as_f32(const Place& place);
+
+  // `anchor_expr`: the value of the anchor; `order`: how the output should lie.
+  void finish(int32_t anchor_expr, const std::vector<int>& order);
+
+ private:
+  TileAccess access(const Place& place, const Shape& shape);
+  bool fits(const Place& place, const Shape& shape) const;
+  static kernel::Access kernel_access(const TileAccess& access, DType dtype);
+  void add_access(const Place& place, const Shape& shape);
+  std::vector<int> order_for(const GroupLoad& load, const std::vector<int>& order) const;
+
+  PlanBuilder& builder_;
+  const Group& group_;
+  GroupExprs exprs_;
+  Shape domain_;
+  TileWork work_;
+  std::vector<Walk> walks_;
+  int64_t group_columns_ = 0;
+};
+
+bool reads_indices(const Graph& graph, const Node& max_pool);  // its second output
+
+void lower_matmul(PlanBuilder& builder, const Group& group);
+void lower_conv(PlanBuilder& builder, const Group& group);
+void lower_pool(PlanBuilder& builder, const Group& group);
+
+}  // namespace ingot::cpu

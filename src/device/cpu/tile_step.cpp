@@ -1,0 +1,78 @@
+#include "device/cpu/tile_step.h"
+
+namespace ingot::cpu {
+namespace {
+
+constexpr size_t kMaxSlots = 64;
+
+// What the planner assumes before kernels are linked; TilePlan says exactly, and never more.
+constexpr int64_t kScratch = int64_t{1} << 20;
+
+}  // namespace
+
+TileStep::TileStep(KernelSet& kernels, TileWork work)
+    : kernels_(kernels), work_(std::move(work)), heights_(tile_heights(work_.problem.row_count(), work_.choice)) {
+  for (kernel::TileKernel& tile : tile_kernels(work_.types, work_.choice, work_.epilogue, heights_))
+    ids_.push_back(kernels_.add(std::move(tile)));
+  const TileProblem& p = work_.problem;
+  const double outputs = static_cast<double>(p.outer[0] * p.outer[1] * p.outer[2] * p.row_count() * p.columns);
+  cost.flops = 2 * outputs * static_cast<double>(p.tap_count() * p.depth);
+  for (const Place& place : work_.places)
+    cost.bytes += static_cast<double>(place.view.count()) * bit_width(place.view.dtype) / 8;
+}
+
+void TileStep::link() {
+  TileFunctions functions = {};
+  for (size_t i = 0; i < heights_.size(); ++i)
+    functions[static_cast<size_t>(heights_[i])] = kernels_.tile(ids_[i]);
+  plan_ = std::make_unique<TilePlan>(work_.problem, work_.types, work_.choice, functions);
+}
+
+int64_t TileStep::scratch_bytes() const { return plan_ ? plan_->scratch_bytes() : kScratch; }
+
+void TileStep::run(const Frame& frame) const {
+  std::array<std::byte*, kMaxSlots> memory;
+  for (size_t i = 0; i < work_.places.size(); ++i)
+    memory[i] = frame.at(work_.places[i].buffer, work_.places[i].offset);
+  const int64_t chunks = plan_->chunks();
+  if (chunks == 1) {
+    plan_->run(memory.data(), 0, 1, frame.scratch_of(0));
+    return;
+  }
+  frame.pool.parallel_for(chunks, 1, [&](int64_t begin, int64_t end, int thread) {
+    plan_->run(memory.data(), begin, end, frame.scratch_of(thread));
+  });
+}
+
+std::string TileStep::describe() const {
+  const TileProblem& p = work_.problem;
+  return fmt::format("tile {}x{} columns {} rows {} depth {} taps {}", work_.choice.rows, work_.choice.columns(),
+                     p.columns, p.row_count(), p.depth, p.tap_count());
+}
+
+PackStep::PackStep(PackSource source, PackLayout layout, std::vector<int64_t> offsets, Place from, Place to)
+    : source_(source), layout_(layout), offsets_(std::move(offsets)), from_(from), to_(to) {
+  cost.bytes = static_cast<double>(2 * layout_.bytes() * static_cast<int64_t>(offsets_.size()));
+}
+
+void PackStep::run(const Frame& frame) const {
+  const int64_t panels = layout_.panels();
+  const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 16) / std::max<int64_t>(1, layout_.panel_bytes()));
+  const std::byte* from = frame.at(from_.buffer, from_.offset);
+  std::byte* to = frame.at(to_.buffer, to_.offset);
+  frame.pool.parallel_for(panels * static_cast<int64_t>(offsets_.size()), grain,
+                          [&](int64_t begin, int64_t end, int) {
+                            for (int64_t i = begin; i < end; ++i) {
+                              PackSource source = source_;
+                              source.data = from + offsets_[static_cast<size_t>(i / panels)];
+                              pack_panels(source, layout_, i % panels, i % panels + 1,
+                                          to + i / panels * layout_.bytes());
+                            }
+                          });
+}
+
+std::string PackStep::describe() const {
+  return fmt::format("pack {} x {}", layout_.columns, layout_.depth * layout_.taps);
+}
+
+}  // namespace ingot::cpu
