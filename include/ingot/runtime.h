@@ -39,9 +39,12 @@ class Stream;
 
 struct RuntimeConfig {
   Diagnostics diagnostics;           // inherited by engines and contexts
-  std::string device = "reference";  // one of Runtime::devices()
+  std::string device = "cpu";  // one of Runtime::devices()
   int threads = 0;  // for one inference, the caller's included; 0: all CPUs the process may use.
                     // The reference device always uses one.
+  std::string isa;  // cpu: the highest instruction set to use (avx2, avx512, avx512-vnni, avx512-bf16, amx); empty: what
+                    // $INGOT_CPU_ISA says, else all that the processor has
+  bool keep_denormals = false;  // cpu: numbers below 1e-38 are zero inside an inference unless this is set
 };
 
 // One input or output of an engine.
@@ -88,6 +91,13 @@ struct EngineStats {
   uint64_t weight_bytes = 0;      // constants in the file, each counted once
   double open_seconds = 0;        // all of Runtime::open
   double compile_seconds = 0;     // the device's part of it
+  uint64_t kernels = 0;           // that the prepared programs use; 0 for devices without kernels
+  uint64_t kernels_compiled = 0;  // of them, compiled by this process
+  uint64_t kernels_cached = 0;    // of them, found in a cache
+  uint64_t plans = 0;             // sets of input shapes prepared
+  uint64_t reference_nodes = 0;   // nodes of those that the reference device runs, for want of a kernel
+  int64_t arena_bytes = 0;        // intermediate memory of a context, at most
+  int64_t packed_bytes = 0;       // weights in the form that kernels read
   uint64_t contexts_created = 0;  // alive or not
   uint64_t inferences = 0;        // completed by all contexts
 };

@@ -45,7 +45,7 @@ Error current_error() {
 }  // namespace
 
 Context::State::State(std::shared_ptr<const Engine> owner, std::string own_name)
-    : engine(std::move(owner)), name(std::move(own_name)) {
+    : engine(std::move(owner)), execution(engine->state_->program->start()), name(std::move(own_name)) {
   for (const PortInfo& port : shared().inputs) inputs.push_back({.shape = known_shape(port.type)});
   outputs.resize(shared().outputs.size());
 }
@@ -185,7 +185,7 @@ void Context::State::end(double seconds, bool completed) {
 void Context::State::perform(std::span<const Datum> data, OutputSink& sink, bool keep_shapes) {
   const Stopwatch watch;
   try {
-    shared().program->run(data, sink);
+    execution->run(data, sink);
   } catch (...) {
     ErrorParts parts = current_error().parts();
     parts.object = fmt::format("context '{}': {}", name, parts.object);

@@ -54,6 +54,7 @@ struct Context::State {
   void perform_bound(const Bindings& bindings);
 
   const std::shared_ptr<const Engine> engine;
+  const std::unique_ptr<Execution> execution;
   const std::string name;
   std::atomic_flag busy;
 

@@ -1,5 +1,6 @@
 #include "runtime/devices.h"
 
+#include "device/cpu/cpu_device.h"
 #include "device/reference/reference_device.h"
 #include "ingot/error.h"
 
@@ -7,7 +8,7 @@ namespace ingot {
 namespace {
 
 // The list of devices, the most preferred first.
-std::vector<const Device*> all_devices() { return {&reference::device()}; }
+std::vector<const Device*> all_devices() { return {&cpu::device(), &reference::device()}; }
 
 }  // namespace
 

@@ -31,6 +31,16 @@ const PortInfo& Engine::output(std::string_view name) const {
 
 EngineStats Engine::stats() const {
   EngineStats stats = state_->fixed;
+  if (state_->program) {
+    const ProgramStats program = state_->program->stats();
+    stats.kernels = program.kernels;
+    stats.kernels_compiled = program.kernels_compiled;
+    stats.kernels_cached = program.kernels_cached;
+    stats.plans = program.plans;
+    stats.reference_nodes = program.reference_nodes;
+    stats.arena_bytes = program.arena_bytes;
+    stats.packed_bytes = program.packed_bytes;
+  }
   stats.contexts_created = state_->contexts_created;
   stats.inferences = state_->inferences;
   return stats;

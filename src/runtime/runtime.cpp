@@ -10,6 +10,7 @@
 #include "base/file_descriptor.h"
 #include "base/mapped_file.h"
 #include "base/os_error.h"
+#include "base/sha256.h"
 #include "base/stopwatch.h"
 #include "engine/engine_file.h"
 #include "engine/header.h"
@@ -62,6 +63,28 @@ std::shared_ptr<const Tensor> copy_bytes(std::span<const std::byte> bytes) {
   return std::make_shared<const Tensor>(std::move(copy));
 }
 
+// The shapes of the inputs that the device should be ready for: the usual ones of each profile, or the only ones.
+std::vector<std::vector<Shape>> shapes_to_prepare(const Engine::State& engine) {
+  std::vector<std::vector<Shape>> all;
+  const size_t count = std::max<size_t>(1, engine.profiles.size());
+  for (size_t profile = 0; profile < count; ++profile) {
+    std::vector<Shape> shapes;
+    for (const PortInfo& input : engine.inputs) {
+      std::optional<Shape> shape = input.type.is_tensor() ? known_shape(input.type) : std::nullopt;
+      if (!shape && !engine.profiles.empty() && profile < input.ranges.size()) shape = input.ranges[profile].opt;
+      if (!shape) break;
+      shapes.push_back(*shape);
+    }
+    if (shapes.size() == engine.inputs.size()) all.push_back(std::move(shapes));
+  }
+  return all;
+}
+
+// The digest of an engine, which depends on every byte of it.
+std::string engine_digest(std::span<const std::byte> bytes) {
+  return to_hex(sha256(bytes.first(std::min<size_t>(bytes.size(), 128))));
+}
+
 }  // namespace
 
 struct Runtime::State {
@@ -82,6 +105,7 @@ std::unique_ptr<Engine::State> Runtime::State::load(std::span<const std::byte> b
   EngineContent content = read_engine(bytes, owner, name);
   auto engine = std::make_unique<Engine::State>();
   engine->name = name;
+  engine->identity = engine_digest(bytes);
   engine->device = config.device;
   engine->producer = content.producer;
   engine->metadata = content.graph.metadata();
@@ -103,7 +127,13 @@ std::unique_ptr<Engine::State> Runtime::State::load(std::span<const std::byte> b
 
 void Runtime::State::compile(Engine::State& engine, std::shared_ptr<const Graph> graph) const {
   const Stopwatch watch;
-  engine.program = device.compile(std::move(graph), {config.threads, config.diagnostics});
+  CompileOptions options{.threads = config.threads,
+                         .identity = engine.identity,
+                         .isa = config.isa,
+                         .keep_denormals = config.keep_denormals,
+                         .shapes = shapes_to_prepare(engine),
+                         .diagnostics = config.diagnostics};
+  engine.program = device.compile(std::move(graph), options);
   engine.fixed.compile_seconds = watch.seconds();
 }
 

@@ -23,6 +23,7 @@ class CpuExecution : public Execution {
   std::vector<Datum> run(std::span<const Datum> inputs);
 
  private:
+  void find_read_again();
   void run_stages(std::span<const Datum> inputs, OutputSink& sink);
   void run_part(int32_t part, std::span<const Datum> inputs, OutputSink& sink);
   void run_host(int32_t node, std::span<const Datum> inputs);
@@ -30,6 +31,7 @@ class CpuExecution : public Execution {
   Datum& result(Value v) { return results_[static_cast<size_t>(v.node)][static_cast<size_t>(v.output)]; }
   const Datum& value(Value v, std::span<const Datum> inputs) const;
   std::byte* output_memory(Value v, const Shape& shape, OutputSink& sink);
+  bool is_read_again(Value v) const { return read_again_[static_cast<size_t>(v.node)]; }
   void give_rest(std::span<const Datum> inputs, OutputSink& sink);
   CpuExecution& body(const GraphPtr& graph);
 
@@ -42,6 +44,7 @@ class CpuExecution : public Execution {
   std::vector<std::byte*> part_outputs_;
   std::vector<std::vector<Datum>> results_;  // by node of the graph
   std::vector<int32_t> input_of_;            // by node: which input it is, or -1
+  std::vector<bool> read_again_;             // by node: not only as one output of the graph
   std::vector<bool> given_;                  // by output of the graph
   std::map<const Graph*, std::unique_ptr<CpuExecution>> bodies_;
 };

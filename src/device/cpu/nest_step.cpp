@@ -38,10 +38,9 @@ NestStep::NestStep(KernelSet& kernels, const kernel::LoopNest& nest, std::vector
 void NestStep::run(const Frame& frame) const {
   std::array<std::byte*, kMaxAccesses> memory;
   for (size_t i = 0; i < memory_.size(); ++i) memory[i] = frame.at(memory_[i].buffer, memory_[i].offset);
-  const kernel::KernelFunction function = kernels_.nest(kernel_);
   auto chunk = [&](int64_t begin, int64_t end, int thread) {
     const kernel::KernelCall call{memory.data(), sizes_.data(), begin, end, frame.scratch_of(thread)};
-    function(&call);
+    function_(&call);
   };
   if (points_ <= grain_)
     chunk(0, points_, 0);

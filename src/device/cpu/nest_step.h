@@ -11,6 +11,7 @@ class NestStep : public Step {
  public:
   NestStep(KernelSet& kernels, const kernel::LoopNest& nest, std::vector<int64_t> sizes, std::vector<Place> loads,
            const Place& store);
+  void link() override { function_ = kernels_.nest(kernel_); }
   void run(const Frame& frame) const override;
   std::string describe() const override;
   int64_t scratch_bytes() const override { return scratch_; }
@@ -18,6 +19,7 @@ class NestStep : public Step {
  private:
   KernelSet& kernels_;
   int kernel_;
+  kernel::KernelFunction function_ = nullptr;
   std::vector<int64_t> sizes_;
   std::vector<Place> memory_;
   int64_t points_ = 1;  // of the space that calls share out

@@ -17,12 +17,13 @@ class Rebuild {
   Rebuild(const Graph& from, GraphBuilder& g, const KeepComposite* keep)
       : from_(from), g_(g), keep_(keep), values_(from.nodes().size()) {}
 
-  void add_inputs(std::span<const Shape> shapes) {
+  void add_inputs(std::span<const Shape> shapes, std::span<const std::optional<Tensor>> given) {
     for (size_t i = 0; i < from_.inputs().size(); ++i) {
       const Port& port = from_.inputs()[i];
       Type type = from_.type(port.value);
       if (!shapes.empty()) type = Type::tensor(type.dtype, Dims(shapes[i].begin(), shapes[i].end()));
       values_[static_cast<size_t>(port.value.node)] = {g_.input(port.name, std::move(type))};
+      if (!given.empty() && given[i]) values_[static_cast<size_t>(port.value.node)] = {g_.constant(*given[i])};
     }
   }
 
@@ -124,20 +125,22 @@ Shape static_shape(const Type& type) {
   return shape;
 }
 
-Graph make_static(const Graph& graph, std::span<const Shape> input_shapes, const KeepComposite& keep) {
-  auto rebuild = [&](const Graph& from, std::span<const Shape> shapes, const KeepComposite* kept, bool& changed) {
+Graph make_static(const Graph& graph, std::span<const Shape> input_shapes,
+                  std::span<const std::optional<Tensor>> input_values, const KeepComposite& keep) {
+  auto rebuild = [&](const Graph& from, std::span<const Shape> shapes, std::span<const std::optional<Tensor>> values,
+                     const KeepComposite* kept, bool& changed) {
     GraphBuilder g(from.name());
     Rebuild pass(from, g, kept);
-    pass.add_inputs(shapes);
+    pass.add_inputs(shapes, values);
     pass.add_nodes();
     pass.add_outputs();
     changed = pass.changed();
     return std::move(g).finish();
   };
   bool changed = true;
-  Graph out = rebuild(graph, input_shapes, nullptr, changed);
+  Graph out = rebuild(graph, input_shapes, input_values, nullptr, changed);
   for (int round = 0; round < kMaxRounds; ++round) {
-    out = rebuild(out, {}, &keep, changed);
+    out = rebuild(out, {}, {}, &keep, changed);
     if (!changed) break;
   }
   return out;

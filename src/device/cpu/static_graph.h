@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -13,8 +14,9 @@ using KeepComposite = std::function<bool(const Graph& graph, const Node& node)>;
 
 // The graph for inputs of these shapes: every size is a number, what follows from shapes alone is a constant, and
 // composites that are not kept have become simpler nodes. Inputs and outputs keep names and order. Sizes that depend on
-// data stay symbols.
-Graph make_static(const Graph& graph, std::span<const Shape> input_shapes, const KeepComposite& keep);
+// data stay symbols. `input_values`: by input, or none at all; an input with a value counts as that constant.
+Graph make_static(const Graph& graph, std::span<const Shape> input_shapes,
+                  std::span<const std::optional<Tensor>> input_values, const KeepComposite& keep);
 
 // Whether all sizes are numbers.
 bool is_static(const Type& type);

@@ -23,7 +23,7 @@ std::vector<Datum> operands_from(const KernelContext& c, size_t first) {
 
 void if_else(KernelContext& c) {
   bool taken = condition_value(c, c.datum(0));
-  auto results = evaluate(*c.node().subgraphs[taken ? 0 : 1], operands_from(c, 1));
+  auto results = c.run_body(taken ? 0 : 1, operands_from(c, 1));
   for (size_t i = 0; i < results.size(); ++i) c.set(i, std::move(results[i]));
 }
 
@@ -77,7 +77,7 @@ void loop(KernelContext& c) {
     if (i == kMaxTrips) c.fail(fmt::format("an end within {} runs of the body", kMaxTrips), "none");
     inputs[0] = Tensor::of<int64_t>({}, {i});
     inputs[1] = yes;
-    auto results = evaluate(body, inputs);
+    auto results = c.run_body(0, inputs);
     go_on = condition_value(c, results[0]);
     std::move(results.begin() + 1, results.begin() + 1 + static_cast<int64_t>(states), inputs.begin() + 2);
     for (size_t k = 0; k < runs.size(); ++k) runs[k].push_back(results[1 + states + k].tensor());
@@ -111,7 +111,7 @@ void scan(KernelContext& c) {
     for (size_t k = 0; k < count; ++k)
       inputs[states + k] =
           position(c.in(states + k), axes[k], entry(a.input_reversed, k) != 0 ? trips - 1 - i : i);
-    auto results = evaluate(body, inputs);
+    auto results = c.run_body(0, inputs);
     std::move(results.begin(), results.begin() + static_cast<int64_t>(states), inputs.begin());
     for (size_t k = 0; k < runs.size(); ++k) runs[k].push_back(results[states + k].tensor());
   }

@@ -74,10 +74,10 @@ std::vector<Datum> evaluate(const Graph& graph, std::span<const Datum> inputs) {
   return Evaluation(graph, inputs).run();
 }
 
-std::vector<Datum> evaluate_node(const Node& node, std::span<const Datum> operands) {
+std::vector<Datum> evaluate_node(const Node& node, std::span<const Datum> operands, const RunBody* run_body) {
   if (node.op == Op::Constant) return {node.as<ConstantAttrs>().value.aligned()};
   if (Kernel kernel = find_kernel(node.op)) {
-    KernelContext context(node, operands);
+    KernelContext context(node, operands, run_body);
     kernel(context);
     return context.take_outputs();
   }

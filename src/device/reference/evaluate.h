@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -12,7 +13,11 @@ namespace ingot::reference {
 // Thread-safe.
 std::vector<Datum> evaluate(const Graph& graph, std::span<const Datum> inputs);
 
+// Runs the body of a control-flow node; evaluate() where it is not given.
+using RunBody = std::function<std::vector<Datum>(const GraphPtr& body, std::span<const Datum> inputs)>;
+
 // Runs one node on given operands (an absent operand is an empty Datum).
-std::vector<Datum> evaluate_node(const Node& node, std::span<const Datum> operands);
+std::vector<Datum> evaluate_node(const Node& node, std::span<const Datum> operands,
+                                 const RunBody* run_body = nullptr);
 
 }  // namespace ingot::reference

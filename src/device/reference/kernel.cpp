@@ -7,8 +7,13 @@
 
 namespace ingot::reference {
 
-KernelContext::KernelContext(const Node& node, std::span<const Datum> operands)
-    : node_(node), operands_(operands), tensors_(node.types.size()), outputs_(node.types.size()) {}
+KernelContext::KernelContext(const Node& node, std::span<const Datum> operands, const RunBody* run_body)
+    : node_(node), operands_(operands), run_body_(run_body), tensors_(node.types.size()), outputs_(node.types.size()) {}
+
+std::vector<Datum> KernelContext::run_body(size_t subgraph, std::span<const Datum> inputs) const {
+  const GraphPtr& body = node_.subgraphs[subgraph];
+  return run_body_ ? (*run_body_)(body, inputs) : evaluate(*body, inputs);
+}
 
 const Datum& KernelContext::datum(size_t i) const {
   if (!has(i)) fail(fmt::format("operand {}", i), "none");

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "device/reference/evaluate.h"
 #include "ingot/graph.h"
 
 namespace ingot::reference {
@@ -14,7 +15,7 @@ namespace ingot::reference {
 // sets its outputs itself.
 class KernelContext {
  public:
-  KernelContext(const Node& node, std::span<const Datum> operands);
+  KernelContext(const Node& node, std::span<const Datum> operands, const RunBody* run_body = nullptr);
 
   const Node& node() const { return node_; }
   template <class A>
@@ -37,6 +38,9 @@ class KernelContext {
   Tensor& out(size_t i);
   void set(size_t i, Datum datum) { outputs_.at(i) = std::move(datum); }
 
+  // A subgraph of the node.
+  std::vector<Datum> run_body(size_t subgraph, std::span<const Datum> inputs) const;
+
   std::vector<Datum> take_outputs();
   [[noreturn]] void fail(std::string expected, std::string observed) const;
 
@@ -45,6 +49,7 @@ class KernelContext {
 
   const Node& node_;
   std::span<const Datum> operands_;
+  const RunBody* run_body_;
   std::vector<Type> types_;
   std::vector<std::optional<Tensor>> tensors_;
   std::vector<Datum> outputs_;
