@@ -33,7 +33,7 @@ struct Axis {
 
 struct Access {
   DType dtype = DType::f32;
-  std::vector<Size> strides;  // in elements, one per axis; constant 0 where the axis is broadcast
+  std::vector<Size> strides = {};  // in elements, one per axis; constant 0 where the axis is broadcast
 };
 
 enum class ExprKind : uint8_t {
@@ -51,7 +51,7 @@ struct Expr {
   ExprKind kind = ExprKind::constant;
   Op op = Op::Input;
   DType dtype = DType::f32;  // of the result
-  std::vector<int32_t> args;  // earlier expressions
+  std::vector<int32_t> args = {};  // earlier expressions
   int32_t source = 0;
   double real = 0;      // constants; the attribute alpha of an op
   double real2 = 0;     // the attribute beta

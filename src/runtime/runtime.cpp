@@ -80,11 +80,6 @@ std::vector<std::vector<Shape>> shapes_to_prepare(const Engine::State& engine) {
   return all;
 }
 
-// The digest of an engine, which depends on every byte of it.
-std::string engine_digest(std::span<const std::byte> bytes) {
-  return to_hex(sha256(bytes.first(std::min<size_t>(bytes.size(), 128))));
-}
-
 }  // namespace
 
 struct Runtime::State {
@@ -105,7 +100,7 @@ std::unique_ptr<Engine::State> Runtime::State::load(std::span<const std::byte> b
   EngineContent content = read_engine(bytes, owner, name);
   auto engine = std::make_unique<Engine::State>();
   engine->name = name;
-  engine->identity = engine_digest(bytes);
+  engine->identity = to_hex(engine_digest(bytes));
   engine->device = config.device;
   engine->producer = content.producer;
   engine->metadata = content.graph.metadata();

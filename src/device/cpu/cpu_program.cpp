@@ -37,6 +37,11 @@ void name_constants(const Graph& graph, const std::string& prefix, std::map<cons
   }
 }
 
+// Panels are as wide as registers allow.
+std::string weights_key(const kernel::Target& target, const CompileOptions& options) {
+  return options.identity.empty() ? "" : fmt::format("{}-{}", options.identity, to_string(target.level));
+}
+
 }  // namespace
 
 bool PartPlans::matches(const Entry& entry, std::span<const Tensor* const> inputs) const {
@@ -89,8 +94,9 @@ CpuProgram::CpuProgram(std::shared_ptr<const Graph> graph, const CompileOptions&
     : graph_(std::move(graph)),
       parts_(cut_graph(*graph_)),
       pool_(shared_thread_pool(options.threads)),
-      kernels_(std::make_unique<KernelSet>(target, options.identity, options.diagnostics)),
-      weights_(std::make_unique<PackedWeights>(target, options.identity, options.diagnostics)),
+      cache_(std::make_shared<Cache>(options.identity.empty() ? "" : Cache::default_folder(), options.diagnostics)),
+      kernels_(std::make_unique<KernelSet>(target, cache_, options.identity, options.diagnostics)),
+      weights_(std::make_unique<PackedWeights>(cache_, weights_key(target, options), options.diagnostics)),
       keep_denormals_(options.keep_denormals) {
   name_constants(*graph_, "", weight_names_);
   own_workshop_ = std::make_unique<Workshop>(Workshop{target, *kernels_, *weights_, *pool_, weight_names_});
@@ -146,10 +152,11 @@ ProgramStats CpuProgram::stats() const {
   ProgramStats stats;
   if (kernels_) {
     const KernelStats kernels = kernels_->stats();
-    stats.kernels = kernels.kernels;
+    stats.kernels = static_cast<uint64_t>(kernels_->size());
     stats.kernels_compiled = kernels.compiled;
-    stats.kernels_cached = kernels.kernels - kernels.compiled;
-    stats.packed_bytes = weights_->bytes();
+    stats.kernels_cached = kernels.registry + kernels.embedded + kernels.image + kernels.entry;
+    const PackedWeightsStats weights = weights_->stats();
+    stats.packed_bytes = static_cast<int64_t>(weights.mapped_bytes + weights.packed_bytes);
   }
   for (const auto& plans : plans_) {
     stats.plans += plans->made();

@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 
+#include "cache/cache.h"
 #include "device/cpu/kernel_set.h"
 #include "device/cpu/packed_weights.h"
 #include "device/cpu/parts.h"
@@ -68,6 +69,7 @@ class CpuProgram : public Program {
   std::shared_ptr<const Graph> graph_;
   Parts parts_;
   std::shared_ptr<ThreadPool> pool_;
+  std::shared_ptr<Cache> cache_;
   std::unique_ptr<KernelSet> kernels_;
   std::unique_ptr<PackedWeights> weights_;
   std::map<const std::byte*, std::string> weight_names_;

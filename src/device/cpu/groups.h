@@ -16,10 +16,10 @@ enum class GroupKind : uint8_t {
 // Nodes that one kernel computes; only the outputs of the last one, the root, are read by others.
 struct Group {
   GroupKind kind = GroupKind::routine;
-  std::vector<int32_t> nodes;  // ascending
+  std::vector<int32_t> nodes = {};  // ascending
   int32_t anchor = -1;         // of tiles
-  Shape domain;                // of nests: the points before reduction
-  std::vector<bool> reduced;   // of nests: by axis of the domain; empty without reductions
+  Shape domain = {};           // of nests: the points before reduction
+  std::vector<bool> reduced = {};   // of nests: by axis of the domain; empty without reductions
 
   int32_t root() const { return nodes.back(); }
 };

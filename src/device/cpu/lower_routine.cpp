@@ -11,8 +11,6 @@
 namespace ingot::cpu {
 namespace {
 
-Shape shape_of(const View& view) { return {view.sizes.begin(), view.sizes.begin() + view.rank}; }
-
 // Runs compiled C++ on views.
 class RoutineStep : public Step {
  public:

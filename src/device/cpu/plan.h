@@ -25,7 +25,7 @@ struct Buffer {
 struct Place {
   int32_t buffer = -1;
   int64_t offset = 0;  // in bytes
-  View view;
+  View view = {};
 
   bool is_none() const { return buffer < 0; }
 };
