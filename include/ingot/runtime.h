@@ -39,11 +39,11 @@ class Stream;
 
 struct RuntimeConfig {
   Diagnostics diagnostics;           // inherited by engines and contexts
-  std::string device = "cpu";  // one of Runtime::devices()
+  std::string device = "reference";  // one of Runtime::devices()
   int threads = 0;  // for one inference, the caller's included; 0: all CPUs the process may use.
                     // The reference device always uses one.
-  std::string isa;  // cpu: the highest instruction set to use (avx2, avx512, avx512-vnni, avx512-bf16, amx); empty: what
-                    // $INGOT_CPU_ISA says, else all that the processor has
+  std::string isa;  // cpu: the highest instruction set to use (avx2, avx512, avx512-vnni, avx512-bf16, amx);
+                    // empty: what $INGOT_CPU_ISA says, else all that the processor has
   bool keep_denormals = false;  // cpu: numbers below 1e-38 are zero inside an inference unless this is set
 };
 

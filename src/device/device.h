@@ -29,16 +29,16 @@ class OutputSink {
   virtual void deliver(size_t index, Datum output) = 0;
 };
 
-// What one inference at a time runs in: intermediate memory, which grows at the first run of a set of shapes and then
-// stays. Keeps its Program alive.
+// What one inference at a time runs in: intermediate memory, which grows at the first run of a set of shapes
+// and then stays. Keeps its Program alive.
 class Execution {
  public:
   virtual ~Execution() = default;
 
   // Runs once; returns when all outputs are given. `inputs` follow graph.inputs(), are of the declared types
   // and satisfy the named sizes (the caller has checked); their memory may be the application's, is aligned
-  // for its elements and is valid until return. Called on any thread, one at a time, which it blocks for the whole
-  // inference. Throws Error; outputs given before that are discarded, memory written is unspecified.
+  // for its elements and is valid until return. Called on any thread, one at a time, which it blocks for the
+  // whole inference. Throws Error; outputs given before that are discarded, memory written is unspecified.
   virtual void run(std::span<const Datum> inputs, OutputSink& outputs) = 0;
 };
 
@@ -63,12 +63,13 @@ class Program : public std::enable_shared_from_this<Program> {
 };
 
 struct CompileOptions {
-  int threads = 0;          // for one run, the caller's included; 0: all CPUs the process may use
-  std::string identity;     // digest of the engine; kernels and packed weights are cached under it; empty: not cached
-  std::string isa;          // highest instruction set to use, as the device names them; empty: all there are
+  int threads = 0;  // for one run, the caller's included; 0: all CPUs the process may use
+  std::string
+      identity;     // digest of the engine; kernels and packed weights are cached under it; empty: not cached
+  std::string isa;  // highest instruction set to use, as the device names them; empty: all there are
   bool keep_denormals = false;
   std::vector<std::vector<Shape>> shapes = {};  // of the inputs, by profile: prepared at once
-  Diagnostics diagnostics;  // of the Runtime; fallbacks and rejections are logged there
+  Diagnostics diagnostics;                      // of the Runtime; fallbacks and rejections are logged there
 };
 
 // Stateless or thread-safe; lives until the process ends.

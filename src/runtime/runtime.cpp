@@ -63,7 +63,8 @@ std::shared_ptr<const Tensor> copy_bytes(std::span<const std::byte> bytes) {
   return std::make_shared<const Tensor>(std::move(copy));
 }
 
-// The shapes of the inputs that the device should be ready for: the usual ones of each profile, or the only ones.
+// The shapes of the inputs that the device should be ready for: the usual ones of each profile, or the only
+// ones.
 std::vector<std::vector<Shape>> shapes_to_prepare(const Engine::State& engine) {
   std::vector<std::vector<Shape>> all;
   const size_t count = std::max<size_t>(1, engine.profiles.size());
@@ -71,7 +72,8 @@ std::vector<std::vector<Shape>> shapes_to_prepare(const Engine::State& engine) {
     std::vector<Shape> shapes;
     for (const PortInfo& input : engine.inputs) {
       std::optional<Shape> shape = input.type.is_tensor() ? known_shape(input.type) : std::nullopt;
-      if (!shape && !engine.profiles.empty() && profile < input.ranges.size()) shape = input.ranges[profile].opt;
+      if (!shape && !engine.profiles.empty() && profile < input.ranges.size())
+        shape = input.ranges[profile].opt;
       if (!shape) break;
       shapes.push_back(*shape);
     }

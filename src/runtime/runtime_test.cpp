@@ -84,9 +84,9 @@ TEST(Runtime, UnknownDeviceNamesThoseThatExist) {
   config.diagnostics.recorder = std::make_shared<ErrorRecorder>();
   Error e = thrown_by([&] { Runtime runtime(config); });
   EXPECT_EQ(e.code(), ErrorCode::not_found);
-  EXPECT_STREQ(e.what(), "device 'abacus': expected one of reference. Choose a device of this build.");
+  EXPECT_STREQ(e.what(), "device 'abacus': expected one of cpu, reference. Choose a device of this build.");
   EXPECT_EQ(config.diagnostics.recorder->count(), 1u);
-  EXPECT_EQ(Runtime::devices(), std::vector<std::string>{"reference"});
+  EXPECT_EQ(Runtime::devices(), (std::vector<std::string>{"cpu", "reference"}));
 }
 
 TEST(Runtime, RefusesWhatIsNoEngineFile) {

@@ -44,8 +44,9 @@ class CpuDevice : public Device {
                                          const CompileOptions& options) const override {
     const std::optional<kernel::IsaLevel> here = kernel::detect_isa_level();
     if (!here) {
-      options.diagnostics.log(LogLevel::warning,
-                              "this processor lacks AVX2, FMA or F16C: inference runs on the reference device, slowly");
+      options.diagnostics.log(
+          LogLevel::warning,
+          "this processor lacks AVX2, FMA or F16C: inference runs on the reference device, slowly");
       return reference::device().compile(std::move(graph), options);
     }
     auto program =

@@ -10,7 +10,7 @@
 namespace ingot::cpu {
 namespace {
 
-constexpr size_t kMaxPlans = 64;       // of one part; the least recently used goes
+constexpr size_t kMaxPlans = 64;        // of one part; the least recently used goes
 constexpr int64_t kMaxValueCount = 64;  // elements of an integer input that may decide sizes
 
 bool may_decide_sizes(const Tensor& tensor) {
@@ -25,12 +25,14 @@ bool all_static(const Graph& graph) {
 }
 
 // Names every constant by its position, which is the same whenever the engine is opened.
-void name_constants(const Graph& graph, const std::string& prefix, std::map<const std::byte*, std::string>& names) {
+void name_constants(const Graph& graph, const std::string& prefix,
+                    std::map<const std::byte*, std::string>& names) {
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
     const Node& node = graph.nodes()[i];
     if (node.op == Op::Constant) {
       const Tensor& value = node.as<ConstantAttrs>().value;
-      if (value.dtype() != DType::string) names.try_emplace(value.bytes().data(), fmt::format("{}{}", prefix, i));
+      if (value.dtype() != DType::string)
+        names.try_emplace(value.bytes().data(), fmt::format("{}{}", prefix, i));
     }
     for (size_t k = 0; k < node.subgraphs.size(); ++k)
       name_constants(*node.subgraphs[k], fmt::format("{}{}.{}/", prefix, i, k), names);
@@ -78,7 +80,8 @@ PartPlans::Entry PartPlans::make(std::span<const Tensor* const> inputs) {
     }
   const Graph graph = make_static(part_.graph, entry.shapes, entry.values, lowers_whole);
   if (!all_static(graph)) {
-    if (by_value_ || std::ranges::none_of(inputs, [](const Tensor* t) { return may_decide_sizes(*t); })) return entry;
+    if (by_value_ || std::ranges::none_of(inputs, [](const Tensor* t) { return may_decide_sizes(*t); }))
+      return entry;
     by_value_ = true;
     entries_.clear();
     return make(inputs);
@@ -90,11 +93,13 @@ PartPlans::Entry PartPlans::make(std::span<const Tensor* const> inputs) {
   return entry;
 }
 
-CpuProgram::CpuProgram(std::shared_ptr<const Graph> graph, const CompileOptions& options, kernel::Target target)
+CpuProgram::CpuProgram(std::shared_ptr<const Graph> graph, const CompileOptions& options,
+                       kernel::Target target)
     : graph_(std::move(graph)),
       parts_(cut_graph(*graph_)),
       pool_(shared_thread_pool(options.threads)),
-      cache_(std::make_shared<Cache>(options.identity.empty() ? "" : Cache::default_folder(), options.diagnostics)),
+      cache_(std::make_shared<Cache>(options.identity.empty() ? "" : Cache::default_folder(),
+                                     options.diagnostics)),
       kernels_(std::make_unique<KernelSet>(target, cache_, options.identity, options.diagnostics)),
       weights_(std::make_unique<PackedWeights>(cache_, weights_key(target, options), options.diagnostics)),
       keep_denormals_(options.keep_denormals) {
@@ -145,7 +150,8 @@ void CpuProgram::prepare(const std::vector<std::vector<Shape>>& profiles) {
 }
 
 std::unique_ptr<Execution> CpuProgram::start() const {
-  return std::make_unique<CpuExecution>(std::static_pointer_cast<const CpuProgram>(shared_from_this()), *this);
+  return std::make_unique<CpuExecution>(std::static_pointer_cast<const CpuProgram>(shared_from_this()),
+                                        *this);
 }
 
 ProgramStats CpuProgram::stats() const {

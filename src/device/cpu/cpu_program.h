@@ -19,7 +19,8 @@ class PartPlans {
  public:
   PartPlans(const Part& part, Workshop& workshop) : part_(part), workshop_(workshop) {}
 
-  // The plan for inputs of these shapes, made at the first call for their shapes; null where sizes depend on data after all.
+  // The plan for inputs of these shapes, made at the first call for their shapes; null where sizes depend on
+  // data after all.
   std::shared_ptr<const Plan> find(std::span<const Tensor* const> inputs);
   uint64_t made() const { return made_; }
   uint64_t reference_nodes() const { return reference_nodes_; }

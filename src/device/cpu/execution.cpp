@@ -48,7 +48,8 @@ CpuExecution::CpuExecution(std::shared_ptr<const CpuProgram> owner, const CpuPro
     input_of_[static_cast<size_t>(graph.inputs()[i].value.node)] = static_cast<int32_t>(i);
   find_read_again();
   for (size_t n = 0; n < results_.size(); ++n)
-    if (graph.nodes()[n].op == Op::Constant) results_[n][0] = graph.nodes()[n].as<ConstantAttrs>().value.aligned();
+    if (graph.nodes()[n].op == Op::Constant)
+      results_[n][0] = graph.nodes()[n].as<ConstantAttrs>().value.aligned();
 }
 
 // Values that another stage or a second output needs cannot lie in the memory of an output.
@@ -61,8 +62,7 @@ void CpuExecution::find_read_again() {
   for (const Port& port : graph.outputs()) read(port.value);
   for (const Part& part : program_.parts().parts) std::ranges::for_each(part.inputs, read);
   for (const Stage& stage : program_.parts().stages)
-    if (stage.node >= 0)
-      std::ranges::for_each(graph.nodes()[static_cast<size_t>(stage.node)].operands, read);
+    if (stage.node >= 0) std::ranges::for_each(graph.nodes()[static_cast<size_t>(stage.node)].operands, read);
   for (int count : reads) read_again_.push_back(count > 1);
 }
 

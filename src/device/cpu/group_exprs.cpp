@@ -24,7 +24,8 @@ int32_t GroupExprs::add_node(int32_t n, int64_t reduced_count) {
   const Node& node = builder_.node(n);
   const bool reduction = op_info(node.op).is(Reduces);
   std::vector<int32_t> args;
-  for (size_t i = 0; i < (reduction ? 1 : node.operands.size()); ++i) args.push_back(operand(node.operands[i]));
+  for (size_t i = 0; i < (reduction ? 1 : node.operands.size()); ++i)
+    args.push_back(operand(node.operands[i]));
   int32_t expr = 0;
   if (reduction) {
     expr = add_reduction(node, args[0], reduced_count);

@@ -20,8 +20,8 @@ class GroupExprs {
 
   int32_t add(kernel::Expr expr);
   int32_t add_load(const Place& place, Shape shape);
-  // Pointwise nodes and reductions; operands that no expression stands for are loaded. `reduced_count`: elements that
-  // a reduction folds.
+  // Pointwise nodes and reductions; operands that no expression stands for are loaded. `reduced_count`:
+  // elements that a reduction folds.
   int32_t add_node(int32_t n, int64_t reduced_count = 1);
   void stand_for(Value v, int32_t expr) { expr_of_[v] = expr; }
   int32_t operand(Value v);

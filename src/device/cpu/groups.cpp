@@ -27,8 +27,8 @@ bool is_reduction(const Node& node) {
 
 bool is_fusable_reduction(const Graph& graph, const Node& node) {
   if (!is_reduction(node) || !in_nests(graph, node)) return false;
-  const bool constant_axes =
-      node.operands.size() < 2 || node.operands[1].is_none() || constant_of(graph, node.operands[1]) != nullptr;
+  const bool constant_axes = node.operands.size() < 2 || node.operands[1].is_none() ||
+                             constant_of(graph, node.operands[1]) != nullptr;
   return constant_axes && !reduction_axes(graph, node).empty();
 }
 
@@ -171,7 +171,8 @@ class Partition {
   bool readers_within(const Group& group, int32_t n, int32_t joining) const {
     return std::ranges::all_of(readers_[static_cast<size_t>(n)], [&](int32_t reader) {
       if (reader == joining) return true;
-      return reader >= 0 && group_of_[static_cast<size_t>(reader)] == static_cast<int32_t>(&group - groups_.data());
+      return reader >= 0 &&
+             group_of_[static_cast<size_t>(reader)] == static_cast<int32_t>(&group - groups_.data());
     });
   }
 
@@ -220,11 +221,11 @@ std::vector<int64_t> reduction_axes(const Graph& graph, const Node& node) {
     if (const Tensor* given = constant_of(graph, node.operands[1]))
       for (int64_t axis : given->aligned().data<int64_t>()) axes.push_back(axis < 0 ? axis + rank : axis);
   std::ranges::sort(axes);
-  const bool keep = node.op == Op::ReduceMean ? node.as<ReduceMeanAttrs>().keep_if_no_axes
-                    : node.op == Op::ReduceSum ? node.as<ReduceSumAttrs>().keep_if_no_axes
+  const bool keep = node.op == Op::ReduceMean   ? node.as<ReduceMeanAttrs>().keep_if_no_axes
+                    : node.op == Op::ReduceSum  ? node.as<ReduceSumAttrs>().keep_if_no_axes
                     : node.op == Op::ReduceProd ? node.as<ReduceProdAttrs>().keep_if_no_axes
-                    : node.op == Op::ReduceMax ? node.as<ReduceMaxAttrs>().keep_if_no_axes
-                                               : node.as<ReduceMinAttrs>().keep_if_no_axes;
+                    : node.op == Op::ReduceMax  ? node.as<ReduceMaxAttrs>().keep_if_no_axes
+                                                : node.as<ReduceMinAttrs>().keep_if_no_axes;
   if (axes.empty() && !keep)
     for (int64_t axis = 0; axis < rank; ++axis) axes.push_back(axis);
   return axes;

@@ -17,8 +17,8 @@ enum class GroupKind : uint8_t {
 struct Group {
   GroupKind kind = GroupKind::routine;
   std::vector<int32_t> nodes = {};  // ascending
-  int32_t anchor = -1;         // of tiles
-  Shape domain = {};           // of nests: the points before reduction
+  int32_t anchor = -1;              // of tiles
+  Shape domain = {};                // of nests: the points before reduction
   std::vector<bool> reduced = {};   // of nests: by axis of the domain; empty without reductions
 
   int32_t root() const { return nodes.back(); }

@@ -61,7 +61,8 @@ class NestLowering {
   std::vector<int> output_order() const {
     if (!group_.reduced.empty() && output_rank() != axes_.size()) return {};
     for (const Reach& load : loads_)
-      if (static_cast<size_t>(load.place.view.rank) == axes_.size() && is_full(load)) return axis_order(load.place.view);
+      if (static_cast<size_t>(load.place.view.rank) == axes_.size() && is_full(load))
+        return axis_order(load.place.view);
     return {};
   }
 

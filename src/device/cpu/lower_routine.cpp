@@ -53,7 +53,8 @@ class ReferenceStep : public Step {
 
   void run(const Frame& frame) const override {
     std::vector<Datum> operands;
-    for (size_t i = 0; i < in_.size(); ++i) operands.push_back(in_[i].is_none() ? Datum() : operand(frame, i));
+    for (size_t i = 0; i < in_.size(); ++i)
+      operands.push_back(in_[i].is_none() ? Datum() : operand(frame, i));
     std::vector<Datum> results = reference::evaluate_node(node_, operands);
     for (size_t i = 0; i < out_.size(); ++i) {
       if (out_[i].is_none()) continue;
@@ -150,7 +151,8 @@ bool lower_compiled(PlanBuilder& builder, int32_t n) {
   std::vector<Place> in = operand_places(builder, node);
   std::vector<View> in_views = views_of(in);
   std::vector<View> out_views;
-  for (const Type& type : node.types) out_views.push_back(dense_view(type.dtype, static_shape(type), nullptr));
+  for (const Type& type : node.types)
+    out_views.push_back(dense_view(type.dtype, static_shape(type), nullptr));
   const RoutineCall probe{node, in_views, out_views, builder.workshop().pool};
   if (!routine->supports(probe)) return false;
   std::vector<Place> out;

@@ -11,7 +11,8 @@
 
 namespace ingot::cpu {
 
-// How the axes of the output of a contraction are walked: which is the columns, which are rows, which are outer.
+// How the axes of the output of a contraction are walked: which is the columns, which are rows, which are
+// outer.
 TileLowering::TileLowering(PlanBuilder& builder, const Group& group)
     : builder_(builder), group_(group), exprs_(builder), domain_(group.domain) {
   work_.epilogue.axes = {{kernel::Size::given(0), false}, {kernel::Size::given(1), false}};
@@ -78,8 +79,9 @@ void TileLowering::finish(int32_t anchor_expr, const std::vector<int>& order) {
   const bool direct = fits(home, domain_);
   const Place out = direct ? home : builder_.allocate_arena(home.view.dtype, domain_, order);
   for (const GroupLoad& load : exprs_.loads())
-    add_access(fits(load.place, load.shape) ? load.place : builder_.dense_copy(load.place, order_for(load, order)),
-               load.shape);
+    add_access(
+        fits(load.place, load.shape) ? load.place : builder_.dense_copy(load.place, order_for(load, order)),
+        load.shape);
   add_access(out, domain_);
   work_.epilogue.exprs = exprs_.take_exprs();
   work_.epilogue.stores = {{static_cast<int32_t>(work_.epilogue.accesses.size()) - 1, root}};
@@ -118,9 +120,8 @@ TilePlace TileLowering::packed_b(const Place& from, PackSource source, const std
         builder_.workshop().weights.get(key, static_cast<size_t>(bytes), pack);
     Place place = from;
     place.offset = 0;
-    place.buffer = builder_.add_buffer({.kind = Buffer::Kind::constant,
-                                        .bytes = bytes,
-                                        .memory = const_cast<std::byte*>(packed.data())});
+    place.buffer = builder_.add_buffer(
+        {.kind = Buffer::Kind::constant, .bytes = bytes, .memory = const_cast<std::byte*>(packed.data())});
     return {.slot = add_place(place)};
   }
   const Place place = builder_.allocate_arena(DType::u8, {bytes});
@@ -132,7 +133,8 @@ TilePlace TileLowering::packed_b(const Place& from, PackSource source, const std
 Place TileLowering::as_f32(const Place& place) {
   if (place.view.dtype == DType::f32) return place;
   Place out = builder_.allocate_arena(
-      DType::f32, Shape(place.view.sizes.begin(), place.view.sizes.begin() + place.view.rank), axis_order(place.view));
+      DType::f32, Shape(place.view.sizes.begin(), place.view.sizes.begin() + place.view.rank),
+      axis_order(place.view));
   add_copy(builder_, builder_.node(group_.anchor), place, out);
   return out;
 }
@@ -165,15 +167,15 @@ bool is_tile_anchor(const Graph& graph, const Node& node) {
              graph.type(node.operands[1]).dims->size() >= 2;
     case Op::Conv: return all_real(graph, node) && is_window_rank(graph, node);
     case Op::AveragePool: return all_real(graph, node) && is_window_rank(graph, node);
-    case Op::MaxPool: return all_real(graph, node) && is_window_rank(graph, node) && !reads_indices(graph, node);
+    case Op::MaxPool:
+      return all_real(graph, node) && is_window_rank(graph, node) && !reads_indices(graph, node);
     default: return false;
   }
 }
 
 bool accepts_epilogue(const Graph& graph, const Node&, const std::vector<int32_t>& nodes) {
-  return std::ranges::all_of(nodes, [&](int32_t n) {
-    return is_fusable_pointwise(graph, graph.nodes()[static_cast<size_t>(n)]);
-  });
+  return std::ranges::all_of(
+      nodes, [&](int32_t n) { return is_fusable_pointwise(graph, graph.nodes()[static_cast<size_t>(n)]); });
 }
 
 void lower_tile(PlanBuilder& builder, const Group& group) {

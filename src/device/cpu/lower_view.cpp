@@ -36,7 +36,8 @@ Place transposed(const Place& from, const TransposeAttrs& attrs) {
   Place to = from;
   for (int i = 0; i < from.view.rank; ++i) {
     const auto out = static_cast<size_t>(i);
-    const auto in = static_cast<size_t>(attrs.permutation.empty() ? from.view.rank - 1 - i : attrs.permutation[out]);
+    const auto in =
+        static_cast<size_t>(attrs.permutation.empty() ? from.view.rank - 1 - i : attrs.permutation[out]);
     to.view.sizes[out] = from.view.sizes[in];
     to.view.strides[out] = from.view.strides[in];
   }

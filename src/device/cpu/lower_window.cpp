@@ -78,7 +78,8 @@ class ConvLowering : public WindowLowering {
     const int64_t columns = w_.view.sizes[0] / group_count_;
     depthwise_ = channels_ == 1 && columns == 1 && group_count_ > 1;
     read_channels_last(lowering_.as_f32(builder_.place(node_.operands[0])));
-    set_windows(window_attrs(node_.as<ConvAttrs>()), {w_.view.sizes.begin() + 2, w_.view.sizes.begin() + w_.view.rank});
+    set_windows(window_attrs(node_.as<ConvAttrs>()),
+                {w_.view.sizes.begin() + 2, w_.view.sizes.begin() + w_.view.rank});
     folded_ = can_fold();
     if (folded_) pad_last_axis();
     walk_axes();
@@ -213,7 +214,8 @@ class PoolLowering : public WindowLowering {
       table = std::move(next);
     }
     const int32_t sum = lowering_.accumulator();
-    const int32_t count = lowering_.exprs().add_load(builder_.constant(Tensor::of<float>(shape, table)), shape);
+    const int32_t count =
+        lowering_.exprs().add_load(builder_.constant(Tensor::of<float>(shape, table)), shape);
     return lowering_.exprs().add(
         {.kind = kernel::ExprKind::op, .op = Op::Div, .dtype = DType::f32, .args = {sum, count}});
   }

@@ -9,8 +9,8 @@ namespace ingot::cpu {
 // Runs the kernel of a loop nest; `memory`: one place per access, loads first.
 class NestStep : public Step {
  public:
-  NestStep(KernelSet& kernels, const kernel::LoopNest& nest, std::vector<int64_t> sizes, std::vector<Place> loads,
-           const Place& store);
+  NestStep(KernelSet& kernels, const kernel::LoopNest& nest, std::vector<int64_t> sizes,
+           std::vector<Place> loads, const Place& store);
   void link() override { function_ = kernels_.nest(kernel_); }
   void run(const Frame& frame) const override;
   std::string describe() const override;

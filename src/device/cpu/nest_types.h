@@ -7,7 +7,8 @@
 
 namespace ingot::cpu {
 
-// The type that a nest computes in for elements of `dtype`: f32 for f16 and bf16; empty where nests do not know it.
+// The type that a nest computes in for elements of `dtype`: f32 for f16 and bf16; empty where nests do not
+// know it.
 std::optional<DType> compute_type(DType dtype);
 
 // Whether nests know the op of a node and the types of its operands and result.

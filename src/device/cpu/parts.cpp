@@ -11,7 +11,9 @@ namespace {
 // Symbols whose sizes are known where a node runs.
 class KnownSymbols {
  public:
-  void add(const Type& type) { visit(type, [&](std::string_view name) { names_.emplace(name); }); }
+  void add(const Type& type) {
+    visit(type, [&](std::string_view name) { names_.emplace(name); });
+  }
 
   bool all_known(const Type& type) const {
     if (!type.is_ranked() || type.dtype == DType::string) return false;
@@ -24,7 +26,8 @@ class KnownSymbols {
   template <class F>
   static void visit(const Type& type, F f) {
     if (!type.is_ranked()) return;
-    for (const Dim& d : *type.dims) d.visit_symbols([&](std::string_view name, int64_t, int64_t) { f(name); });
+    for (const Dim& d : *type.dims)
+      d.visit_symbols([&](std::string_view name, int64_t, int64_t) { f(name); });
   }
 
   std::set<std::string, std::less<>> names_;
@@ -32,7 +35,8 @@ class KnownSymbols {
 
 class Cut {
  public:
-  explicit Cut(const Graph& graph) : graph_(graph), level_(graph.nodes().size(), 0), host_(graph.nodes().size()) {}
+  explicit Cut(const Graph& graph)
+      : graph_(graph), level_(graph.nodes().size(), 0), host_(graph.nodes().size()) {}
 
   Parts run() {
     classify();
@@ -114,7 +118,8 @@ class Cut {
     g.set_origin(node.origin);
     std::vector<Value> operands;
     for (Value v : node.operands) operands.push_back(v.is_none() ? v : import(g, part, values, v));
-    std::vector<Value> outputs = g.add(node.attrs, operands, node.subgraphs, static_cast<int>(node.types.size()));
+    std::vector<Value> outputs =
+        g.add(node.attrs, operands, node.subgraphs, static_cast<int>(node.types.size()));
     // As proven for the whole graph, where more was known.
     for (size_t i = 0; i < outputs.size(); ++i) g.declare(outputs[i], node.types[i]);
     return outputs;

@@ -6,12 +6,13 @@
 
 namespace ingot::cpu {
 
-// A graph cut where sizes depend on data: parts whose sizes all follow from those of their inputs, and host nodes
-// between them, which run one by one on whole tensors (control flow, sequences, text, data-dependent sizes).
+// A graph cut where sizes depend on data: parts whose sizes all follow from those of their inputs, and host
+// nodes between them, which run one by one on whole tensors (control flow, sequences, text, data-dependent
+// sizes).
 struct Part {
-  Graph graph;                  // its inputs are values of the whole graph
-  std::vector<Value> inputs;    // in the order of graph.inputs()
-  std::vector<Value> outputs;   // in the order of graph.outputs()
+  Graph graph;                 // its inputs are values of the whole graph
+  std::vector<Value> inputs;   // in the order of graph.inputs()
+  std::vector<Value> outputs;  // in the order of graph.outputs()
 };
 
 struct Stage {

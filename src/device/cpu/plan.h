@@ -15,9 +15,9 @@ struct Buffer {
   enum class Kind : uint8_t { arena, input, output, constant };
   Kind kind = Kind::arena;
   int64_t bytes = 0;
-  int64_t slot = 0;            // which input or output; arena: offset, once planned
+  int64_t slot = 0;             // which input or output; arena: offset, once planned
   std::byte* memory = nullptr;  // of constants
-  int32_t first_step = -1;     // arena: when it is written first and read last
+  int32_t first_step = -1;      // arena: when it is written first and read last
   int32_t last_step = -1;
 };
 
@@ -37,7 +37,9 @@ struct Frame {
   std::byte* scratch = nullptr;  // Plan::scratch_bytes for each thread of the pool
   int64_t scratch_stride = 0;
 
-  std::byte* at(int32_t buffer, int64_t offset) const { return buffers[static_cast<size_t>(buffer)] + offset; }
+  std::byte* at(int32_t buffer, int64_t offset) const {
+    return buffers[static_cast<size_t>(buffer)] + offset;
+  }
   View view(const Place& place) const {
     View view = place.view;
     view.data = at(place.buffer, place.offset);
@@ -57,7 +59,7 @@ class Step {
   virtual ~Step() = default;
   virtual void link() {}  // once, after all kernels have been compiled
   virtual void run(const Frame& frame) const = 0;
-  virtual std::string describe() const = 0;     // one line: kind, sizes, schedule
+  virtual std::string describe() const = 0;            // one line: kind, sizes, schedule
   virtual int64_t scratch_bytes() const { return 0; }  // per thread
 
   std::string name;  // of the graph node it stands for
@@ -71,10 +73,10 @@ struct Plan {
   std::vector<Buffer> buffers;
   std::vector<std::unique_ptr<Step>> steps;
   std::vector<Shape> output_shapes;
-  std::vector<int32_t> output_buffers;  // by output of the graph
+  std::vector<int32_t> output_buffers;            // by output of the graph
   std::vector<std::shared_ptr<const void>> keep;  // owners of constants
   int64_t arena_bytes = 0;
-  int64_t scratch_bytes = 0;  // per thread
+  int64_t scratch_bytes = 0;    // per thread
   int64_t reference_nodes = 0;  // run by the reference device
 };
 

@@ -42,10 +42,11 @@ PlanBuilder::PlanBuilder(const Graph& graph, Workshop& workshop, Plan& plan)
     const Value v = graph.inputs()[i].value;
     const Type& type = graph.type(v);
     const Shape shape = static_shape(type);
-    Place place{.buffer = add_buffer({.kind = Buffer::Kind::input,
-                                      .bytes = static_cast<int64_t>(byte_size(type.dtype, element_count(shape))),
-                                      .slot = static_cast<int64_t>(i)}),
-                .view = dense_view(type.dtype, shape, nullptr)};
+    Place place{
+        .buffer = add_buffer({.kind = Buffer::Kind::input,
+                              .bytes = static_cast<int64_t>(byte_size(type.dtype, element_count(shape))),
+                              .slot = static_cast<int64_t>(i)}),
+        .view = dense_view(type.dtype, shape, nullptr)};
     set_place(v, place);
   }
   for (size_t i = 0; i < graph.outputs().size(); ++i) outputs_.try_emplace(graph.outputs()[i].value, i);
@@ -112,7 +113,8 @@ std::string PlanBuilder::weight_name(const Place& place) const {
   const Buffer& buffer = plan_.buffers[static_cast<size_t>(place.buffer)];
   std::string name = fmt::format("+{}", place.offset);
   for (int i = 0; i < place.view.rank; ++i)
-    name += fmt::format(",{}:{}", place.view.sizes[static_cast<size_t>(i)], place.view.strides[static_cast<size_t>(i)]);
+    name += fmt::format(",{}:{}", place.view.sizes[static_cast<size_t>(i)],
+                        place.view.strides[static_cast<size_t>(i)]);
   auto found = workshop_.weight_names.find(buffer.memory);
   if (found != workshop_.weight_names.end()) return found->second + name;
   return to_hex(sha256(std::span(buffer.memory, static_cast<size_t>(buffer.bytes)))) + name;
@@ -127,17 +129,20 @@ Place PlanBuilder::allocate_arena(DType dtype, const Shape& shape, const std::ve
 Place PlanBuilder::allocate_dense(const Type& type) {
   const Shape shape = static_shape(type);
   if (shape.size() <= kMaxRank && !is_sub_byte(type.dtype)) return allocate_arena(type.dtype, shape);
-  return {.buffer = add_buffer({.kind = Buffer::Kind::arena,
-                                .bytes = static_cast<int64_t>(byte_size(type.dtype, element_count(shape))) + kSlack}),
-          .view = shape.size() <= kMaxRank ? dense_view(type.dtype, shape, nullptr) : View{.dtype = type.dtype}};
+  return {
+      .buffer =
+          add_buffer({.kind = Buffer::Kind::arena,
+                      .bytes = static_cast<int64_t>(byte_size(type.dtype, element_count(shape))) + kSlack}),
+      .view = shape.size() <= kMaxRank ? dense_view(type.dtype, shape, nullptr) : View{.dtype = type.dtype}};
 }
 
 Place PlanBuilder::output_place(size_t output, const Type& type) {
   const Shape shape = static_shape(type);
-  const Place place{.buffer = add_buffer({.kind = Buffer::Kind::output,
-                                          .bytes = static_cast<int64_t>(byte_size(type.dtype, element_count(shape))),
-                                          .slot = static_cast<int64_t>(output)}),
-                    .view = dense_view(type.dtype, shape, nullptr)};
+  const Place place{
+      .buffer = add_buffer({.kind = Buffer::Kind::output,
+                            .bytes = static_cast<int64_t>(byte_size(type.dtype, element_count(shape))),
+                            .slot = static_cast<int64_t>(output)}),
+      .view = dense_view(type.dtype, shape, nullptr)};
   plan_.output_buffers[output] = place.buffer;
   return place;
 }
@@ -218,12 +223,13 @@ void copy_outputs(PlanBuilder& builder) {
     plan.output_shapes.push_back(static_shape(graph.type(v)));
     if (plan.output_buffers[i] >= 0) continue;
     const Type& type = graph.type(v);
-    const Place to{.buffer = builder.add_buffer(
-                       {.kind = Buffer::Kind::output,
-                        .bytes = static_cast<int64_t>(byte_size(type.dtype, element_count(static_shape(type)))),
-                        .slot = static_cast<int64_t>(i)}),
-                   .view = static_shape(type).size() <= kMaxRank ? dense_view(type.dtype, static_shape(type), nullptr)
-                                                                 : View{}};
+    const Place to{
+        .buffer = builder.add_buffer(
+            {.kind = Buffer::Kind::output,
+             .bytes = static_cast<int64_t>(byte_size(type.dtype, element_count(static_shape(type)))),
+             .slot = static_cast<int64_t>(i)}),
+        .view = static_shape(type).size() <= kMaxRank ? dense_view(type.dtype, static_shape(type), nullptr)
+                                                      : View{}};
     plan.output_buffers[i] = to.buffer;
     add_copy(builder, graph.node(v), builder.place(v), to);
   }

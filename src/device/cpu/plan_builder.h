@@ -33,10 +33,12 @@ class PlanBuilder {
   const Place& place(Value v);
   void set_place(Value v, Place place);
   // The memory that is already decided for a value that is yet to be computed; none where it is not.
-  const Place& home_of(Value v) const { return places_[static_cast<size_t>(v.node)][static_cast<size_t>(v.output)]; }
+  const Place& home_of(Value v) const {
+    return places_[static_cast<size_t>(v.node)][static_cast<size_t>(v.output)];
+  }
 
-  // Memory for a value to be computed, with the axes in memory in this order, outermost first; empty: as they are.
-  // May lie inside the memory of a concatenation or be an output of the graph, then `order` is not kept.
+  // Memory for a value to be computed, with the axes in memory in this order, outermost first; empty: as they
+  // are. May lie inside the memory of a concatenation or be an output of the graph, then `order` is not kept.
   Place allocate(Value v, const std::vector<int>& order = {});
   Place allocate_arena(DType dtype, const Shape& shape, const std::vector<int>& order = {});
   // Row-major arena memory for any type, whatever its rank.

@@ -23,7 +23,8 @@ class Rebuild {
       Type type = from_.type(port.value);
       if (!shapes.empty()) type = Type::tensor(type.dtype, Dims(shapes[i].begin(), shapes[i].end()));
       values_[static_cast<size_t>(port.value.node)] = {g_.input(port.name, std::move(type))};
-      if (!given.empty() && given[i]) values_[static_cast<size_t>(port.value.node)] = {g_.constant(*given[i])};
+      if (!given.empty() && given[i])
+        values_[static_cast<size_t>(port.value.node)] = {g_.constant(*given[i])};
     }
   }
 
@@ -87,7 +88,8 @@ class Rebuild {
 
   std::optional<std::vector<Value>> fold(const Node& node, const std::vector<Value>& operands) {
     const OpInfo& info = op_info(node.op);
-    if (info.is(Random) || info.is(Control) || node.op == Op::Constant || operands.empty()) return std::nullopt;
+    if (info.is(Random) || info.is(Control) || node.op == Op::Constant || operands.empty())
+      return std::nullopt;
     int64_t total = 0;
     for (const Type& type : node.types) {
       if (!type.is_tensor()) return std::nullopt;
@@ -127,8 +129,9 @@ Shape static_shape(const Type& type) {
 
 Graph make_static(const Graph& graph, std::span<const Shape> input_shapes,
                   std::span<const std::optional<Tensor>> input_values, const KeepComposite& keep) {
-  auto rebuild = [&](const Graph& from, std::span<const Shape> shapes, std::span<const std::optional<Tensor>> values,
-                     const KeepComposite* kept, bool& changed) {
+  auto rebuild = [&](const Graph& from, std::span<const Shape> shapes,
+                     std::span<const std::optional<Tensor>> values, const KeepComposite* kept,
+                     bool& changed) {
     GraphBuilder g(from.name());
     Rebuild pass(from, g, kept);
     pass.add_inputs(shapes, values);

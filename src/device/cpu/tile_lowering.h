@@ -13,7 +13,8 @@ struct Walk {
   size_t index = 0;  // which outer or row dimension
 };
 
-// The part that all tile groups share: epilogue, accesses, packing. The caller fills types, choice, problem and walks.
+// The part that all tile groups share: epilogue, accesses, packing. The caller fills types, choice, problem
+// and walks.
 class TileLowering {
  public:
   TileLowering(PlanBuilder& builder, const Group& group);

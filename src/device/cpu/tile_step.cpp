@@ -11,11 +11,14 @@ constexpr int64_t kScratch = int64_t{1} << 20;
 }  // namespace
 
 TileStep::TileStep(KernelSet& kernels, TileWork work)
-    : kernels_(kernels), work_(std::move(work)), heights_(tile_heights(work_.problem.row_count(), work_.choice)) {
+    : kernels_(kernels),
+      work_(std::move(work)),
+      heights_(tile_heights(work_.problem.row_count(), work_.choice)) {
   for (kernel::TileKernel& tile : tile_kernels(work_.types, work_.choice, work_.epilogue, heights_))
     ids_.push_back(kernels_.add(std::move(tile)));
   const TileProblem& p = work_.problem;
-  const double outputs = static_cast<double>(p.outer[0] * p.outer[1] * p.outer[2] * p.row_count() * p.columns);
+  const double outputs =
+      static_cast<double>(p.outer[0] * p.outer[1] * p.outer[2] * p.row_count() * p.columns);
   cost.flops = 2 * outputs * static_cast<double>(p.tap_count() * p.depth);
   for (const Place& place : work_.places)
     cost.bytes += static_cast<double>(place.view.count()) * bit_width(place.view.dtype) / 8;
@@ -46,8 +49,8 @@ void TileStep::run(const Frame& frame) const {
 
 std::string TileStep::describe() const {
   const TileProblem& p = work_.problem;
-  return fmt::format("tile {}x{} columns {} rows {} depth {} taps {}", work_.choice.rows, work_.choice.columns(),
-                     p.columns, p.row_count(), p.depth, p.tap_count());
+  return fmt::format("tile {}x{} columns {} rows {} depth {} taps {}", work_.choice.rows,
+                     work_.choice.columns(), p.columns, p.row_count(), p.depth, p.tap_count());
 }
 
 PackStep::PackStep(PackSource source, PackLayout layout, std::vector<int64_t> offsets, Place from, Place to)
@@ -57,18 +60,18 @@ PackStep::PackStep(PackSource source, PackLayout layout, std::vector<int64_t> of
 
 void PackStep::run(const Frame& frame) const {
   const int64_t panels = layout_.panels();
-  const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 16) / std::max<int64_t>(1, layout_.panel_bytes()));
+  const int64_t grain =
+      std::max<int64_t>(1, (int64_t{1} << 16) / std::max<int64_t>(1, layout_.panel_bytes()));
   const std::byte* from = frame.at(from_.buffer, from_.offset);
   std::byte* to = frame.at(to_.buffer, to_.offset);
-  frame.pool.parallel_for(panels * static_cast<int64_t>(offsets_.size()), grain,
-                          [&](int64_t begin, int64_t end, int) {
-                            for (int64_t i = begin; i < end; ++i) {
-                              PackSource source = source_;
-                              source.data = from + offsets_[static_cast<size_t>(i / panels)];
-                              pack_panels(source, layout_, i % panels, i % panels + 1,
-                                          to + i / panels * layout_.bytes());
-                            }
-                          });
+  frame.pool.parallel_for(
+      panels * static_cast<int64_t>(offsets_.size()), grain, [&](int64_t begin, int64_t end, int) {
+        for (int64_t i = begin; i < end; ++i) {
+          PackSource source = source_;
+          source.data = from + offsets_[static_cast<size_t>(i / panels)];
+          pack_panels(source, layout_, i % panels, i % panels + 1, to + i / panels * layout_.bytes());
+        }
+      });
 }
 
 std::string PackStep::describe() const {

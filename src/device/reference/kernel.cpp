@@ -8,7 +8,11 @@
 namespace ingot::reference {
 
 KernelContext::KernelContext(const Node& node, std::span<const Datum> operands, const RunBody* run_body)
-    : node_(node), operands_(operands), run_body_(run_body), tensors_(node.types.size()), outputs_(node.types.size()) {}
+    : node_(node),
+      operands_(operands),
+      run_body_(run_body),
+      tensors_(node.types.size()),
+      outputs_(node.types.size()) {}
 
 std::vector<Datum> KernelContext::run_body(size_t subgraph, std::span<const Datum> inputs) const {
   const GraphPtr& body = node_.subgraphs[subgraph];
