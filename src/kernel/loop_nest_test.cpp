@@ -76,7 +76,7 @@ TEST(Schedule, SoftmaxKeepsItsExponentialsForTheLastWalk) {
   NestBuilder n = softmax(3, 100);
   const Walks walks = plan_walks(n.nest);
   EXPECT_EQ(walks.count, 3);
-  EXPECT_EQ(walks.kept, (std::vector<int32_t>{3}));
+  EXPECT_EQ(walks.kept, (std::vector<Walks::Kept>{{3, 1}}));
   EXPECT_EQ(scratch_bytes(n.nest, nullptr), 112 * 4);
 }
 

@@ -84,7 +84,8 @@ class WalkPlanner {
     if (!walks_.along[i] || seen_[i]) return;
     seen_[i] = true;
     if (first_[i] >= 0 && may_be_kept(i)) {
-      if (std::ranges::find(walks_.kept, expr) == walks_.kept.end()) walks_.kept.push_back(expr);
+      if (std::ranges::find(walks_.kept, expr, &Walks::Kept::expr) == walks_.kept.end())
+        walks_.kept.push_back({expr, first_[i]});
       return;
     }
     if (first_[i] < 0) first_[i] = walk;

@@ -19,7 +19,12 @@ struct Walks {
   std::vector<bool>
       stored;  // per store: in the last walk; others after it, once per point of the parallel axes
   // Expressions that are too dear to compute again: their first walk leaves them in scratch for later ones.
-  std::vector<int32_t> kept;
+  struct Kept {
+    int32_t expr;
+    int32_t walk;
+    friend bool operator==(const Kept&, const Kept&) = default;
+  };
+  std::vector<Kept> kept;
 };
 Walks plan_walks(const LoopNest& nest);
 

@@ -11,7 +11,11 @@ class Expressions {
   using Leaf = std::function<llvm::Value*(int32_t expr)>;
 
   Expressions(FunctionEmitter& emitter, const LoopNest& nest, Leaf leaf);
+  // Inside a loop: starts from the values that are known outside.
+  Expressions(const Expressions& outside, Leaf leaf);
   llvm::Value* value(int32_t expr);
+  // Takes a value from elsewhere instead of computing it: one that is the same at all places, say.
+  void set(int32_t expr, llvm::Value* value) { values_.at(static_cast<size_t>(expr)) = value; }
 
  private:
   FunctionEmitter& emitter_;
@@ -22,5 +26,9 @@ class Expressions {
 
 // One pointwise op on vectors of its operand types (see Expr for attributes).
 llvm::Value* emit_op(FunctionEmitter& emitter, const LoopNest& nest, const Expr& expr, FunctionEmitter::Values args);
+
+// ReduceSum, ReduceProd, ReduceMax or ReduceMin of two vectors or scalars, and what it starts from as a vector.
+llvm::Value* emit_fold(FunctionEmitter& emitter, Op op, DType dtype, llvm::Value* a, llvm::Value* b);
+llvm::Value* fold_identity(FunctionEmitter& emitter, Op op, DType dtype);
 
 }  // namespace ingot::kernel

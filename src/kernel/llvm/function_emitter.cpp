@@ -92,6 +92,14 @@ void FunctionEmitter::prefetch(llvm::Value* pointer, int locality) {
 FunctionEmitter::Values FunctionEmitter::loop(
     llvm::Value* low, llvm::Value* high, int64_t step, Values carried,
     const std::function<Values(llvm::Value* i, Values carried)>& body, bool runs_once) {
+  const auto* first = llvm::dyn_cast<llvm::ConstantInt>(low);
+  const auto* end = llvm::dyn_cast<llvm::ConstantInt>(high);
+  if (first != nullptr && end != nullptr) {  // how often is known
+    const int64_t distance = end->getSExtValue() - first->getSExtValue();
+    if (distance <= 0) return carried;
+    if (distance <= step) return body(low, carried);
+    runs_once = true;
+  }
   auto& context = module_.getContext();
   auto* before = builder_.GetInsertBlock();
   auto* turn = llvm::BasicBlock::Create(context, "loop", function_);
@@ -137,15 +145,32 @@ void FunctionEmitter::loop(llvm::Value* low, llvm::Value* high, int64_t step,
 }
 
 void FunctionEmitter::if_then(llvm::Value* condition, const std::function<void()>& body) {
+  if_then(condition, {}, [&] {
+    body();
+    return Values{};
+  });
+}
+
+FunctionEmitter::Values FunctionEmitter::if_then(llvm::Value* condition, Values otherwise,
+                                                 const std::function<Values()>& body) {
   auto& context = module_.getContext();
+  auto* before = builder_.GetInsertBlock();
   auto* then = llvm::BasicBlock::Create(context, "then", function_);
   auto* after = llvm::BasicBlock::Create(context, "after", function_);
   builder_.CreateCondBr(condition, then, after);
   builder_.SetInsertPoint(then);
-  body();
+  const Values values = body();
+  auto* last = builder_.GetInsertBlock();
   builder_.CreateBr(after);
-  after->moveAfter(builder_.GetInsertBlock());
+  after->moveAfter(last);
   builder_.SetInsertPoint(after);
+  for (size_t v = 0; v < otherwise.size(); ++v) {
+    auto* merged = builder_.CreatePHI(otherwise[v]->getType(), 2);
+    merged->addIncoming(otherwise[v], before);
+    merged->addIncoming(values.at(v), last);
+    otherwise[v] = merged;
+  }
+  return otherwise;
 }
 
 }  // namespace ingot::kernel

@@ -61,6 +61,8 @@ class FunctionEmitter {
               const std::function<Values(llvm::Value* i, Values carried)>& body, bool runs_once = false);
   void loop(llvm::Value* low, llvm::Value* high, int64_t step, const std::function<void(llvm::Value* i)>& body);
   void if_then(llvm::Value* condition, const std::function<void()>& body);
+  // What the body gives where the condition holds, else `otherwise`.
+  Values if_then(llvm::Value* condition, Values otherwise, const std::function<Values()>& body);
 
  private:
   llvm::Module& module_;

@@ -1,0 +1,91 @@
+#include "kernel/llvm/reduction_walk.h"
+
+namespace ingot::kernel {
+namespace {
+
+using Values = FunctionEmitter::Values;
+
+// Vectors lie along the last parallel axis: every lane folds a column of its own, and a block of vectors goes
+// down the reduced axes together.
+class ColumnEmitter {
+ public:
+  explicit ColumnEmitter(NestFrame& frame)
+      : frame_(frame),
+        nest_(frame.nest()),
+        walks_(plan_walks(nest_)),
+        axis_(static_cast<size_t>(nest_.vector_axis)) {
+    auto* slot_bytes = lay_out_scratch(frame, walks_, nest_.axes.size(), frame.emitter().i64(kColumnBlock));
+    for (int32_t w = 0; w < walks_.count; ++w) column_walks_.emplace_back(frame, walks_, w, slot_bytes);
+  }
+
+  void run() {
+    int unroll = 4;
+    for (const ReductionWalk& walk : column_walks_) unroll = std::min(unroll, walk.unroll(unroll));
+    walk_outer(frame_, [&](const Place& place, std::optional<Range> range) {
+      walk_vectors(frame_, *range, unroll, {}, [&](llvm::Value* i, int vectors, llvm::Value* mask, Values) {
+        block(frame_.along(place, axis_, i), vectors, mask);
+        return Values{};
+      });
+    });
+  }
+
+ private:
+  void block(const Place& first, int vectors, llvm::Value* mask) {
+    std::vector<Expressions> columns;
+    for (int v = 0; v < vectors; ++v)
+      columns.emplace_back(frame_.emitter(), nest_, frame_.leaf(column(first, v), mask));
+    for (ReductionWalk& walk : column_walks_)
+      if (!walk.is_empty()) run_walk(walk, columns, first, mask);
+    for (int v = 0; v < vectors; ++v)
+      store_totals(nest_, walks_, columns[static_cast<size_t>(v)],
+                   [&](const Store& store, llvm::Value* value) {
+                     frame_.store(store, column(first, v), value, mask);
+                   });
+  }
+
+  // Scratch keeps the vectors of a block side by side.
+  Place column(const Place& first, int v) {
+    Place place = frame_.further(first, axis_, int64_t{v} * frame_.lanes());
+    if (place.scratch != nullptr)
+      place.scratch =
+          frame_.emitter().at(place.scratch, int64_t{v} * frame_.lanes() * int64_t{sizeof(float)});
+    return place;
+  }
+
+  void run_walk(ReductionWalk& walk, std::vector<Expressions>& columns, const Place& first,
+                llvm::Value* mask) {
+    const auto vectors = static_cast<int>(columns.size());
+    for (Expressions& values : columns) hoist(values, nest_, walk.roots(), walks_.along);
+    const Values sums = loop_reduced(frame_, first, nest_.axes.size(), walk.identities(vectors),
+                                     [&](const Place& place, Values carried) {
+                                       return step(walk, columns, place, mask, std::move(carried));
+                                     });
+    for (size_t f = 0; f < walk.folds().size(); ++f)
+      for (size_t v = 0; v < columns.size(); ++v)
+        columns[v].set(walk.folds()[f], sums[f * columns.size() + v]);
+  }
+
+  Values step(ReductionWalk& walk, const std::vector<Expressions>& columns, const Place& place,
+              llvm::Value* mask, Values carried) {
+    const auto vectors = static_cast<int>(columns.size());
+    std::vector<Values> results;
+    for (int v = 0; v < vectors; ++v)
+      results.push_back(
+          walk.step(columns[static_cast<size_t>(v)], column(place, v), mask, carried, vectors, v));
+    for (int v = 0; v < vectors; ++v)
+      walk.finish_step(column(place, v), mask, results[static_cast<size_t>(v)]);
+    return carried;
+  }
+
+  NestFrame& frame_;
+  const LoopNest& nest_;
+  Walks walks_;
+  size_t axis_;
+  std::vector<ReductionWalk> column_walks_;
+};
+
+}  // namespace
+
+void emit_columns(NestFrame& frame) { ColumnEmitter(frame).run(); }
+
+}  // namespace ingot::kernel
