@@ -28,6 +28,13 @@ PEERS = ["onnxruntime", "onnxruntime-daz", "openvino"]
 OTHERS = ["openvino-cache", "llama.cpp"]
 
 
+def peer_names(text):
+    names = text.split(",")
+    if unknown := set(names) - set(PEERS + OTHERS):
+        raise argparse.ArgumentTypeError(f"there is no peer {' '.join(sorted(unknown))}")
+    return names
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     work = environment.WORK
@@ -38,10 +45,12 @@ def parse_arguments():
     parser.add_argument("--quick", action="store_true", help="15 runs or 6 s a case, 3 starts")
     parser.add_argument("--runs", type=int, default=50, help="runs of each implementation, at least (%(default)s)")
     parser.add_argument("--limit", type=float, default=120, metavar="SECONDS", help="for one case (%(default)s)")
-    parser.add_argument("--threads", type=int, nargs="+", default=[2, 1], help="(2 1)")
+    parser.add_argument("--threads", type=lambda text: [int(n) for n in text.split(",")], default=[2, 1], metavar="N,N",
+                        help="(2,1)")
     parser.add_argument("--device", default="cpu", help="of ingot (%(default)s)")
-    parser.add_argument("--peers", nargs="*", choices=PEERS + OTHERS,
-                        help=f"(%(choices)s; by default without {' and '.join(OTHERS)}, which is built on first use)")
+    parser.add_argument("--peers", type=peer_names, metavar="NAME,NAME",
+                        help=f"of {', '.join(PEERS + OTHERS)}; by default without {' and '.join(OTHERS)}, which is "
+                             "built on first use")
     parser.add_argument("--no-ingot", action="store_true", help="measure the peers alone")
     parser.add_argument("--reference", action="store_true", help="compare with the reference device; slow")
     parser.add_argument("--build", type=Path, default=environment.ROOT / "build" / "release")
