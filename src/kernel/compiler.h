@@ -15,6 +15,8 @@ std::string to_string(const KernelSource& source);
 
 // Names a kernel in every cache: SHA-256, in hex, over text, target level and generator_digest().
 std::string kernel_key(const KernelSource& source, const Target& target);
+// The lowest level with the same code, so that processors share what they need not have apart.
+Target least_target(const KernelSource& source, const Target& target);
 // SHA-256, in hex, over the sources of the generator: changes whenever the emitted code may.
 std::string_view generator_digest();
 

@@ -44,9 +44,9 @@ TEST(Compiler, IsFoundBesideOrOnTheLibraryPathAndOpenedOnce) {
   EXPECT_TRUE(compiler_is_loaded());
 }
 
-LoopNest copy_of(int64_t extent) {
+LoopNest copy_of(int64_t extent, DType dtype = DType::f32) {
   NestBuilder nest({extent}, {});
-  nest.store(DType::f32, {1}, nest.load(DType::f32, {1}));
+  nest.store(DType::f32, {1}, nest.load(dtype, {1}));
   return nest.nest;
 }
 
@@ -56,6 +56,19 @@ TEST(KernelKey, DependsOnTextAndLevel) {
   EXPECT_EQ(kernel_key(copy_of(4), {IsaLevel::avx2}), key);
   EXPECT_NE(kernel_key(copy_of(5), {IsaLevel::avx2}), key);
   EXPECT_NE(kernel_key(copy_of(4), {IsaLevel::avx512}), key);
+}
+
+TEST(LeastTarget, OnlyIntegerProductsAndBf16NeedMoreThanAvx512) {
+  const auto least = [](const KernelSource& source, IsaLevel level) {
+    return least_target(source, {level}).level;
+  };
+  EXPECT_EQ(least(copy_of(4), IsaLevel::avx2), IsaLevel::avx2);
+  EXPECT_EQ(least(copy_of(4), IsaLevel::avx512_bf16), IsaLevel::avx512);
+  EXPECT_EQ(least(copy_of(4, DType::bf16), IsaLevel::avx512_bf16), IsaLevel::avx512_bf16);
+  TileKernel tile{.epilogue = copy_of(4)};
+  EXPECT_EQ(least(tile, IsaLevel::avx512_vnni), IsaLevel::avx512);
+  tile.a = DType::u8;
+  EXPECT_EQ(least(tile, IsaLevel::avx512_vnni), IsaLevel::avx512_vnni);
 }
 
 TEST(IsaLevel, NamesParse) {

@@ -4,8 +4,8 @@
 
 #include "base/stopwatch.h"
 #include "base/thread_pool.h"
-#include "device/cpu/embedded_kernels.h"
 #include "ingot/error.h"
+#include "kernel/embedded/embedded_kernels.h"
 #include "kernel/executable_memory.h"
 
 namespace ingot::cpu {
@@ -45,10 +45,11 @@ KernelSet::KernelSet(const kernel::Target& target, std::shared_ptr<Cache> cache,
       diagnostics_(std::move(diagnostics)) {}
 
 int KernelSet::add(kernel::KernelSource source) {
-  std::string key = kernel::kernel_key(source, target_);
+  const kernel::Target target = kernel::least_target(source, target_);
+  std::string key = kernel::kernel_key(source, target);
   const std::lock_guard lock(mutex_);
   const auto [place, is_new] = ids_.emplace(key, static_cast<int>(entries_.size()));
-  if (is_new) entries_.push_back({std::move(source), std::move(key), nullptr, KernelOrigin::none});
+  if (is_new) entries_.push_back({std::move(source), target, std::move(key), nullptr, KernelOrigin::none});
   return place->second;
 }
 
@@ -99,7 +100,7 @@ bool KernelSet::load(Entry& entry) {
   LoadedKernel found;
   KernelOrigin origin = KernelOrigin::embedded;
   const Digest digest = digest_of(entry.key);
-  if (const auto* embedded = embedded_kernels()) found.code = embedded->find(digest);
+  if (const auto* embedded = kernel::embedded_kernels()) found.code = embedded->find(digest);
   if (found.code.empty()) {
     std::call_once(image_opened_, [this] { open_image(); });
     origin = KernelOrigin::image;
@@ -122,7 +123,7 @@ std::optional<LoadedKernel> KernelSet::load_entry(const Entry& entry) {
 void KernelSet::compile(Entry& entry) {
   bool compiled = false;
   auto kernel = KernelRegistry::of_process().get(entry.key, [&] {
-    const kernel::Code code = kernel::compiler().compile(entry.source, target_);
+    const kernel::Code code = kernel::compiler().compile(entry.source, entry.target);
     compiled = true;
     const auto memory = kernel::ExecutableMemory::copy(code);
     return LoadedKernel{memory->bytes(), memory};

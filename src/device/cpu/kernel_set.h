@@ -71,6 +71,7 @@ class KernelSet {
  private:
   struct Entry {
     kernel::KernelSource source;
+    kernel::Target target;  // the least that it needs
     std::string key;
     std::shared_ptr<const LoadedKernel> kernel;  // null until prepared
     KernelOrigin origin = KernelOrigin::none;

@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "ingot/error.h"
+#include "kernel/embedded/embedded_kernels.h"
 #include "support/nest_builder.h"
 #include "support/run_program.h"
 #include "support/temp_folder.h"
@@ -113,6 +114,20 @@ TEST_F(KernelSetTest, WorksWithoutACache) {
     EXPECT_EQ(set.origin(0), KernelOrigin::compiled);
     EXPECT_GT(set.code_bytes(0), 0u);
   }
+}
+
+TEST_F(KernelSetTest, CommonKernelsAreEmbedded) {
+  if (!kernel::embedded_kernels()) GTEST_SKIP() << "built without INGOT_EMBED_KERNELS";
+  NestBuilder epilogue({1, 1}, {});
+  epilogue.nest.axes = {{kernel::Size::given(0), false}, {kernel::Size::given(1), false}};
+  epilogue.store(DType::f32, {1, 1},
+                 epilogue.add({.kind = kernel::ExprKind::accumulator, .dtype = DType::f32, .args = {}}));
+  KernelSet set(kTarget, std::make_shared<Cache>(folder_.file("c")), "engine");
+  const int id = set.add(kernel::TileKernel{.rows = 1, .vectors = 1, .epilogue = epilogue.nest});
+  set.prepare(1);
+  EXPECT_EQ(set.origin(id), KernelOrigin::embedded);
+  expect_scales_by(set.tile(id), 1);
+  EXPECT_FALSE(fs::exists(folder_.file("c"))) << "nothing to keep";
 }
 
 TEST_F(KernelSetTest, EnginesShareKernels) {

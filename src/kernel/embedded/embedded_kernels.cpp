@@ -1,4 +1,4 @@
-#include "device/cpu/embedded_kernels.h"
+#include "kernel/embedded/embedded_kernels.h"
 
 // From the image that the build embeds, where it does.
 extern "C" {
@@ -6,13 +6,13 @@ extern const std::byte ingot_embedded_kernels[] __attribute__((weak, visibility(
 extern const std::byte ingot_embedded_kernels_end[] __attribute__((weak, visibility("hidden")));
 }
 
-namespace ingot::cpu {
+namespace ingot::kernel {
 
-const kernel::KernelImage* embedded_kernels() {
-  static const std::optional<kernel::KernelImage> image =
-      ingot_embedded_kernels ? kernel::KernelImage::open({ingot_embedded_kernels, ingot_embedded_kernels_end})
+const KernelImage* embedded_kernels() {
+  static const std::optional<KernelImage> image =
+      ingot_embedded_kernels ? KernelImage::open({ingot_embedded_kernels, ingot_embedded_kernels_end})
                              : std::nullopt;
   return image ? &*image : nullptr;
 }
 
-}  // namespace ingot::cpu
+}  // namespace ingot::kernel

@@ -2,9 +2,9 @@
 
 #include "kernel/kernel_image.h"
 
-namespace ingot::cpu {
+namespace ingot::kernel {
 
 // The kernels that were made when Ingot was built; null in programs that do not have them.
-const kernel::KernelImage* embedded_kernels();
+const KernelImage* embedded_kernels();
 
-}  // namespace ingot::cpu
+}  // namespace ingot::kernel
