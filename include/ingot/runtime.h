@@ -59,7 +59,8 @@ struct PortInfo {
 // Where engines are opened. Thread-safe; engines outlive it.
 class INGOT_API Runtime {
  public:
-  // Throws not_found for a device this build does not have, naming those it has.
+  // Throws not_found for a device this build does not have, naming those it has; invalid_argument for fewer
+  // than 0 or more than 1024 threads.
   explicit Runtime(RuntimeConfig config = {});
   ~Runtime();
   Runtime(const Runtime&) = delete;

@@ -82,6 +82,17 @@ std::vector<std::vector<Shape>> shapes_to_prepare(const Engine::State& engine) {
   return all;
 }
 
+constexpr int kMostThreads = 1024;
+
+void require_possible_threads(int threads) {
+  if (threads >= 0 && threads <= kMostThreads) return;
+  throw Error({.code = ErrorCode::invalid_argument,
+               .object = "threads of a runtime",
+               .expected = fmt::format("0 (all CPUs) to {}", kMostThreads),
+               .observed = fmt::format("{}", threads),
+               .remedy = "Set RuntimeConfig::threads to what the machine has, or to 0."});
+}
+
 }  // namespace
 
 struct Runtime::State {
@@ -153,6 +164,7 @@ void Runtime::State::log_open(const Engine::State& engine, const std::vector<std
 
 Runtime::Runtime(RuntimeConfig config) {
   state_ = reported(config.diagnostics, [&] {
+    require_possible_threads(config.threads);
     const Device& device = find_device(config.device);
     return std::make_shared<const State>(State{config, device});
   });

@@ -89,6 +89,18 @@ TEST(Runtime, UnknownDeviceNamesThoseThatExist) {
   EXPECT_EQ(Runtime::devices(), (std::vector<std::string>{"cpu", "reference"}));
 }
 
+TEST(Runtime, RefusesImpossibleNumbersOfThreads) {
+  for (int threads : {-1, 1025, INT32_MAX, INT32_MIN}) {
+    RuntimeConfig config;
+    config.threads = threads;
+    const Error e = thrown_by([&] { Runtime runtime(config); });
+    EXPECT_EQ(e.code(), ErrorCode::invalid_argument);
+    EXPECT_EQ(e.what(), fmt::format("threads of a runtime: expected 0 (all CPUs) to 1024, found {}. Set "
+                                    "RuntimeConfig::threads to what the machine has, or to 0.",
+                                    threads));
+  }
+}
+
 TEST(Runtime, RefusesWhatIsNoEngineFile) {
   TempFolder folder;
   Runtime runtime;
