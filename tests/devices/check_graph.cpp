@@ -77,9 +77,9 @@ std::string difference(const Graph& graph, const std::vector<Datum>& inputs, siz
   return first_difference(want, got, allowed);
 }
 
-std::string check_run(const TestGraph& graph, size_t run_index, const Program& program) {
+std::string check_run(const TestGraph& graph, size_t run_index, Execution& execution) {
   const std::vector<Datum>& inputs = graph.runs[run_index];
-  const std::vector<Datum> got = run(program, *graph.graph, inputs),
+  const std::vector<Datum> got = run(execution, *graph.graph, inputs),
                            want = reference::evaluate(*graph.graph, inputs);
   for (size_t i = 0; i < want.size(); ++i)
     if (std::string d = difference(*graph.graph, inputs, i, want[i], got[i]); !d.empty())
@@ -91,9 +91,9 @@ std::string check_run(const TestGraph& graph, size_t run_index, const Program& p
 
 std::string check_graph(const TestGraph& graph, const Target& target) {
   try {
-    const auto program = target.device->compile(graph.graph, target.options);
+    const auto execution = target.device->compile(graph.graph, target.options)->start();
     for (size_t i = 0; i < graph.runs.size(); ++i)
-      if (std::string problem = check_run(graph, i, *program); !problem.empty()) return problem;
+      if (std::string problem = check_run(graph, i, *execution); !problem.empty()) return problem;
     return {};
   } catch (const std::exception& e) {
     return e.what();

@@ -39,9 +39,9 @@ class Collector : public OutputSink {
 
 }  // namespace
 
-std::vector<Datum> run(const Program& program, const Graph& graph, std::span<const Datum> inputs) {
+std::vector<Datum> run(Execution& execution, const Graph& graph, std::span<const Datum> inputs) {
   Collector collector(graph);
-  program.run(inputs, collector);
+  execution.run(inputs, collector);
   return collector.take();
 }
 

@@ -7,8 +7,8 @@
 
 namespace ingot::devices {
 
-// Runs a program once. Output memory is offered filled with a pattern, so that an element left out shows.
-std::vector<Datum> run(const Program& program, const Graph& graph, std::span<const Datum> inputs);
+// Runs once. Output memory is offered filled with a pattern, so that an element left out shows.
+std::vector<Datum> run(Execution& execution, const Graph& graph, std::span<const Datum> inputs);
 
 bool identical(const Datum& a, const Datum& b);  // bit by bit
 

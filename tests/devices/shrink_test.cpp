@@ -14,7 +14,7 @@ namespace {
 class FaultyDevice : public Device {
  public:
   std::string_view name() const override { return "faulty"; }
-  std::unique_ptr<const Program> compile(std::shared_ptr<const Graph> graph,
+  std::shared_ptr<const Program> compile(std::shared_ptr<const Graph> graph,
                                          const CompileOptions& options) const override {
     GraphBuilder g;
     std::map<Value, Value> copies;

@@ -29,7 +29,7 @@ struct Sourced {
 };
 
 std::vector<Datum> reference_results(const TestGraph& graph) {
-  return run(*reference::device().compile(graph.graph, {}), *graph.graph, graph.runs[0]);
+  return run(*reference::device().compile(graph.graph, {})->start(), *graph.graph, graph.runs[0]);
 }
 
 // The same sums over absolute values, where a case is measured by them.
@@ -54,10 +54,10 @@ std::string check(const Sourced& sourced, const Target& target) {
   const TestGraph graph = sourced.make(false);
   std::string problem;
   try {
-    const auto program = target.device->compile(graph.graph, target.options);
-    const std::vector<Datum> got = run(*program, *graph.graph, graph.runs[0]);
+    const auto execution = target.device->compile(graph.graph, target.options)->start();
+    const std::vector<Datum> got = run(*execution, *graph.graph, graph.runs[0]);
     problem = difference(sourced, graph, got);
-    const std::vector<Datum> again = run(*program, *graph.graph, graph.runs[0]);
+    const std::vector<Datum> again = run(*execution, *graph.graph, graph.runs[0]);
     for (size_t i = 0; problem.empty() && i < got.size(); ++i)
       if (!identical(got[i], again[i])) problem = fmt::format("output y{} of a second run differs", i);
   } catch (const std::exception& e) {
@@ -71,7 +71,9 @@ std::string check(const Sourced& sourced, const Target& target) {
 class DeviceCase : public ::testing::Test {
  public:
   DeviceCase(const Sourced& sourced, const Target& target) : sourced_(sourced), target_(target) {}
-  void TestBody() override { EXPECT_EQ(check(sourced_, target_), ""); }
+  void TestBody() override {
+    if (const std::string problem = check(sourced_, target_); !problem.empty()) ADD_FAILURE() << problem;
+  }
 
  private:
   const Sourced& sourced_;

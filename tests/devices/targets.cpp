@@ -1,5 +1,6 @@
 #include "tests/devices/targets.h"
 
+#include "kernel/target.h"
 #include "runtime/devices.h"
 
 namespace ingot::devices {
@@ -14,6 +15,18 @@ std::vector<Target> targets() {
   return found;
 }
 
-std::vector<Target> targets_at_every_level() { return targets(); }
+std::vector<Target> targets_at_every_level() {
+  std::vector<Target> found = targets();
+  const std::vector<Target> highest = found;
+  for (auto level = static_cast<int>(kernel::detect_isa_level().value_or(kernel::IsaLevel::avx2)) - 1;
+       level >= 0; --level)
+    for (Target target : highest) {
+      if (target.name != "cpu") continue;
+      target.options.isa = to_string(static_cast<kernel::IsaLevel>(level));
+      target.name = fmt::format("{}_{}", target.name, target.options.isa);
+      found.push_back(std::move(target));
+    }
+  return found;
+}
 
 }  // namespace ingot::devices

@@ -17,7 +17,7 @@ struct Target {
 // Every device of this build but the oracle; the reference device itself where there is no other, so that the
 // suite never runs empty. At most two threads, so that work is split.
 std::vector<Target> targets();
-// The same at every instruction-set level that this machine has.
+// The same at every instruction-set level that this machine has; the highest first.
 std::vector<Target> targets_at_every_level();
 
 }  // namespace ingot::devices

@@ -14,9 +14,9 @@ using Results = std::vector<std::vector<Datum>>;
 Results run_all(const TestGraph& graph, const Target& target, int threads) {
   CompileOptions options = target.options;
   options.threads = threads;
-  const auto program = target.device->compile(graph.graph, options);
+  const auto execution = target.device->compile(graph.graph, options)->start();
   Results results;
-  for (const auto& inputs : graph.runs) results.push_back(run(*program, *graph.graph, inputs));
+  for (const auto& inputs : graph.runs) results.push_back(run(*execution, *graph.graph, inputs));
   return results;
 }
 
