@@ -74,8 +74,12 @@ void serve_engine(const std::string& path, const std::string& inputs_path, const
   const Stopwatch run_watch;
   auto outputs = context->run(inputs);
   const double first_seconds = run_watch.seconds();
+  const EngineStats stats = engine->stats();
   const Json start = {{"load", open_seconds},
                       {"first", first_seconds},
+                      {"kernels", stats.kernels},
+                      {"kernels_compiled", stats.kernels_compiled},
+                      {"reference_nodes", stats.reference_nodes},
                       {"start_memory", memory},
                       {"peak_memory", memory_of_process("VmHWM:")}};
   write_outputs(*engine, outputs, folder);

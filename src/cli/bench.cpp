@@ -76,6 +76,7 @@ class BenchCommand : public Command {
   }
 
   void open(Logger& logger) {
+    if (!options_.cache.empty()) setenv("INGOT_CACHE", options_.cache.c_str(), 1);
     options_.apply_inputs(run_);
     ScratchFolder folder;  // the file may go once it is mapped
     if (options_.onnx.empty())

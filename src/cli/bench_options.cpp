@@ -54,6 +54,8 @@ void BenchOptions::declare(Arguments& a) {
   a.option("--percentile", "P1,P2,...", percentiles, "Latencies to report; default: 90,95,99.");
   a.option(both("--export-times"), "FILE", export_times,
            "Write start and latency of every inference as JSON.");
+  a.option(both("--runtime-cache-file"), "FOLDER", cache,
+           "Where compiled kernels and packed weights are kept, as $INGOT_CACHE; for Ingot a folder.");
   a.flag(both("--compare-onnxruntime"), compare_onnxruntime,
          "With --onnx: run the same work in ONNX Runtime with as many threads, in turns, and print the ratio "
          "of the "

@@ -23,6 +23,7 @@ struct BenchOptions {
   int64_t average_runs = 0;
   std::string percentiles = "90,95,99";
   std::string export_times;
+  std::string cache;
   bool compare_onnxruntime = false;
   bool verbose = false;
   bool json = false;

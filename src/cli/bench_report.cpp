@@ -33,6 +33,30 @@ std::string phases_text(const EngineRun& run, const BenchResult& result) {
                            run.engine().device(), format_seconds(result.first_run));
 }
 
+std::string device_text(const EngineStats& stats) {
+  std::string out = fmt::format("peak memory {}", format_bytes(resident_memory().peak));
+  if (stats.kernels == 0) return out + "\n";
+  out += fmt::format(", of it {} for intermediate values of a context, {} of packed weights\n",
+                     format_bytes(static_cast<uint64_t>(stats.arena_bytes)),
+                     format_bytes(static_cast<uint64_t>(stats.packed_bytes)));
+  out += fmt::format("kernels     {}: {} compiled, {} from the cache; for {} sets of shapes\n", stats.kernels,
+                     stats.kernels_compiled, stats.kernels_cached, stats.plans);
+  if (stats.reference_nodes > 0)
+    out += fmt::format("fallbacks   {} nodes run on the reference device, for want of a kernel\n",
+                       stats.reference_nodes);
+  return out;
+}
+
+Json device_json(const EngineStats& stats) {
+  return {{"kernels", stats.kernels},
+          {"compiled", stats.kernels_compiled},
+          {"cached", stats.kernels_cached},
+          {"plans", stats.plans},
+          {"reference_nodes", stats.reference_nodes},
+          {"arena_bytes", stats.arena_bytes},
+          {"packed_bytes", stats.packed_bytes}};
+}
+
 std::string latency_text(const BenchResult& result) {
   std::vector<double> sorted = latencies(result.samples);
   std::sort(sorted.begin(), sorted.end());
@@ -90,7 +114,7 @@ std::string bench_text(const EngineRun& run, const BenchResult& result) {
   out += phases_text(run, result);
   out += fmt::format("steady      {} inferences, {} streams, {:.4g} per second\n", result.samples.size(),
                      result.streams, throughput(result.samples));
-  out += latency_text(result) + fmt::format("peak memory {}\n", format_bytes(resident_memory().peak));
+  out += latency_text(result) + device_text(run.engine().stats());
   return out + comparison_text(result);
 }
 
@@ -109,6 +133,7 @@ Json bench_json(const EngineRun& run, const BenchResult& result) {
   out["streams"] = result.streams;
   out["steady"] = steady_json(result);
   out["peak_memory_bytes"] = resident_memory().peak;
+  out["program"] = device_json(run.engine().stats());
   if (result.onnxruntime) out["onnxruntime"] = comparison_json(result);
   out["outputs"] = outputs;
   out["passed"] = true;

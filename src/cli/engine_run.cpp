@@ -62,8 +62,7 @@ void EngineRun::declare(Arguments& a) {
 }
 
 void EngineRun::declare_run(Arguments& a) {
-  a.option("--device", "NAME", device_,
-           "The device to run on; default: reference. 'ingot version' lists them.");
+  a.option("--device", "NAME", device_, "The device to run on; default: cpu. 'ingot version' lists them.");
   a.repeated(
       "-i,--input", "NAME=FILE", input_texts_,
       "An input from a .npy, .npz, .pb (ONNX tensor) or .raw file (bare little-endian elements). FILE.npz "
@@ -73,6 +72,12 @@ void EngineRun::declare_run(Arguments& a) {
   a.repeated("--shape", "NAME=SHAPE", shape_texts_, "Shape of a random or .raw input, as 1x3x224x224.");
   a.repeated("--dim", "NAME=SIZE", dim_texts_, "Size of a named dimension, for random and .raw inputs.");
   a.option("--threads", "N", threads_, "Threads of one inference; default: all CPUs.", 1, 1024);
+  a.option(
+      "--isa", "LEVEL", config_.isa,
+      "Highest instruction set that the device cpu may use; default: $INGOT_CPU_ISA, else all there are.",
+      {"avx2", "avx512", "avx512-vnni", "avx512-bf16", "amx"});
+  a.flag("--keep-denormals", config_.keep_denormals,
+         "Compute with numbers below 1e-38 rather than take them for zero, on the device cpu.");
 }
 
 void EngineRun::use_random_inputs(int64_t seed) {
@@ -82,13 +87,12 @@ void EngineRun::use_random_inputs(int64_t seed) {
 void EngineRun::open(Logger& logger) {
   shapes_ = parse_shapes("--shape", shape_texts_);
   dims_ = parse_sizes("--dim", dim_texts_);
-  RuntimeConfig config;
-  config.diagnostics = {&logger,
-                        std::make_shared<ErrorRecorder>()};  // errors are printed once, by the program
-  config.threads = static_cast<int>(threads_);
-  if (!device_.empty()) config.device = device_;
+  config_.diagnostics = {&logger,
+                         std::make_shared<ErrorRecorder>()};  // errors are printed once, by the program
+  config_.threads = static_cast<int>(threads_);
+  if (!device_.empty()) config_.device = device_;
   const Stopwatch watch;
-  engine_ = Runtime(config).open(path_);
+  engine_ = Runtime(config_).open(path_);
   load_seconds_ = watch.seconds();
   context_ = engine_->create_context();
   read_inputs();

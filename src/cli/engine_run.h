@@ -47,6 +47,7 @@ class EngineRun {
   std::vector<std::string> input_texts_, shape_texts_, dim_texts_;
   int64_t seed_ = -1;
   int64_t threads_ = 0;
+  RuntimeConfig config_;
   std::map<std::string, Shape> shapes_;
   std::map<std::string, int64_t> dims_;
   std::shared_ptr<const Engine> engine_;
