@@ -87,6 +87,7 @@ PartPlans::Entry PartPlans::make(std::span<const Tensor* const> inputs) {
     return make(inputs);
   }
   entry.plan = build_plan(graph, workshop_);
+  workshop_.weights.publish_later();
   ++made_;
   reference_nodes_ += static_cast<uint64_t>(entry.plan->reference_nodes);
   arena_bytes_ = std::max(arena_bytes_.load(), entry.plan->arena_bytes);
@@ -146,7 +147,6 @@ void CpuProgram::prepare(const std::vector<std::vector<Shape>>& profiles) {
     for (const Tensor& tensor : tensors) pointers.push_back(&tensor);
     plans(parts_.stages[0].part).find(pointers);
   }
-  weights_->publish();
 }
 
 std::unique_ptr<Execution> CpuProgram::start() const {

@@ -3,8 +3,10 @@
 #include <sys/mman.h>
 
 #include <cstring>
+#include <system_error>
 
 #include "base/block_digest.h"
+#include "base/blocked_signals.h"
 #include "base/checked.h"
 #include "device/cpu/packing_digest.h"
 #include "ingot/error.h"
@@ -175,6 +177,42 @@ void PackedWeights::publish() {
       file.append(bytes);
     }
   });
+}
+
+PackedWeights::~PackedWeights() {
+  if (publisher_.joinable()) publisher_.join();
+}
+
+void PackedWeights::publish_later() {
+  const std::lock_guard publisher_lock(publisher_mutex_);
+  {
+    const std::lock_guard lock(mutex_);
+    if (publishing_ || !changed_ || file_key_.empty())
+      return;  // one that publishes looks again when it is done
+    publishing_ = true;
+  }
+  if (publisher_.joinable()) publisher_.join();  // it has ended or is about to
+  const BlockedSignals blocked;
+  try {
+    publisher_ = std::thread([this] { publish_until_idle(); });
+  } catch (const std::system_error&) {  // no thread to be had
+    publish_until_idle();
+  }
+}
+
+void PackedWeights::publish_until_idle() {
+  for (;;) {
+    {
+      const std::lock_guard lock(mutex_);
+      publishing_ = changed_;
+      if (!publishing_) return;
+    }
+    try {
+      publish();
+    } catch (const std::exception& error) {  // out of memory
+      diagnostics_.log(LogLevel::warning, fmt::format("cache: packed weights are not kept: {}", error.what()));
+    }
+  }
 }
 
 PackedWeightsStats PackedWeights::stats() const {

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/sha256.h"
@@ -28,6 +29,7 @@ class PackedWeights {
  public:
   // An empty `engine_key` keeps nothing in the cache.
   PackedWeights(std::shared_ptr<Cache> cache, const std::string& engine_key, Diagnostics diagnostics = {});
+  ~PackedWeights();
 
   // `bytes` bytes at a multiple of 64. The first time anywhere, `pack` fills them, which are zero; several
   // threads may pack pieces at once. The key says which constant in which form. What comes from the cache is
@@ -36,9 +38,11 @@ class PackedWeights {
   std::span<const std::byte> get(const std::string& key, size_t bytes,
                                  const std::function<void(std::span<std::byte>)>& pack);
 
-  // Writes the file where pieces were packed since; to be called when all are there. It copies them, so that
-  // it is best left to a thread that nobody waits for.
+  // Writes the file where pieces were packed since; to be called when all of them are there.
   void publish();
+  // The same on a thread of its own, since it reads and writes all of them: for those who would answer first.
+  // The destructor waits for it.
+  void publish_later();
 
   PackedWeightsStats stats() const;
 
@@ -62,6 +66,7 @@ class PackedWeights {
   std::shared_ptr<Piece> piece(const Digest& key);
   bool take_from_file(const Digest& key, size_t bytes, Piece& piece);
   std::span<std::byte> allocate(size_t bytes);
+  void publish_until_idle();
 
   const std::shared_ptr<Cache> cache_;
   const std::string file_key_;
@@ -74,7 +79,11 @@ class PackedWeights {
   std::vector<Memory> memory_;
   std::span<std::byte> free_;  // the rest of the last memory
   bool changed_ = false;       // since the file was written
+  bool publishing_ = false;    // by publisher_
   PackedWeightsStats stats_;
+
+  std::mutex publisher_mutex_;  // guards publisher_; taken first
+  std::thread publisher_;
 };
 
 }  // namespace ingot::cpu

@@ -95,6 +95,22 @@ TEST_F(PackedWeightsTest, NewPiecesJoinTheFile) {
   EXPECT_EQ(third.packed, 0);
 }
 
+TEST_F(PackedWeightsTest, PublishesLaterWhatCameUntilThen) {
+  for (int round = 0; round < 20; ++round) {
+    const std::string engine = "engine " + std::to_string(round);
+    {
+      Counted first{open(engine)};
+      for (int i = 0; i < 10; ++i) {
+        first.expect("piece " + std::to_string(i), 20000);
+        first.weights->publish_later();
+      }
+    }
+    Counted second{open(engine)};
+    for (int i = 0; i < 10; ++i) second.expect("piece " + std::to_string(i), 20000);
+    EXPECT_EQ(second.packed, 0);
+  }
+}
+
 TEST_F(PackedWeightsTest, EnginesDoNotShare) {
   fill_cache();
   Counted other{open("another engine")};
