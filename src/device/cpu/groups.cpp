@@ -26,7 +26,8 @@ bool is_reduction(const Node& node) {
 }
 
 bool is_fusable_reduction(const Graph& graph, const Node& node) {
-  if (!is_reduction(node) || !in_nests(graph, node)) return false;
+  if (!is_reduction(node) || !in_nests(graph, node) || node.types[0].dtype == DType::boolean) return false;
+  if (node.op == Op::ReduceMean && !is_floating(node.types[0].dtype)) return false;
   const bool constant_axes = node.operands.size() < 2 || node.operands[1].is_none() ||
                              constant_of(graph, node.operands[1]) != nullptr;
   return constant_axes && !reduction_axes(graph, node).empty();

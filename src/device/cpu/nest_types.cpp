@@ -3,6 +3,7 @@
 #include "device/cpu/static_graph.h"
 #include "device/cpu/view.h"
 #include "ir/op_info.h"
+#include "kernel/can_emit.h"
 
 namespace ingot::cpu {
 namespace {
@@ -59,7 +60,11 @@ bool in_nests(const Graph& graph, const Node& node) {
   if (node.op == Op::BitCast) return false;
   for (size_t i = 0; i < node.operands.size(); ++i)
     if (!node.operands[i].is_none() && !known_tensor(graph.type(node.operands[i]))) return false;
-  return node.types.size() == 1 && known_tensor(node.types[0]);
+  if (node.types.size() != 1 || !known_tensor(node.types[0])) return false;
+  if (!op_info(node.op).is(Pointwise)) return true;
+  // Of a select the condition comes first.
+  const size_t numeric = node.op == Op::Select ? 1 : 0;
+  return kernel::can_emit(node.op, graph.type(node.operands[numeric]).dtype, node.types[0].dtype);
 }
 
 kernel::Expr pointwise_expr(const Node& node) {
