@@ -93,12 +93,18 @@ class NestLowering {
   }
 
   void drop_unit_axes() {
+    const bool reduces = std::ranges::any_of(axes_, &LoopAxis::reduced);
     for (size_t i = axes_.size(); i-- > 0;)
       if (axes_[i].extent == 1) erase_axis(i);
-    if (std::ranges::all_of(axes_, &LoopAxis::reduced)) {
-      axes_.insert(axes_.begin(), LoopAxis{1, false});
-      each_reach([](Reach& r) { r.strides.insert(r.strides.begin(), 0); });
-    }
+    if (std::ranges::all_of(axes_, &LoopAxis::reduced)) insert_unit_axis(0, false);
+    if (reduces && std::ranges::none_of(axes_, &LoopAxis::reduced)) insert_unit_axis(axes_.size(), true);
+  }
+
+  // A nest has an axis of each kind that it needs, if only of one point.
+  void insert_unit_axis(size_t at, bool reduced) {
+    const auto offset = static_cast<std::ptrdiff_t>(at);
+    axes_.insert(axes_.begin() + offset, LoopAxis{1, reduced});
+    each_reach([&](Reach& r) { r.strides.insert(r.strides.begin() + offset, 0); });
   }
 
   void erase_axis(size_t i) {
@@ -172,7 +178,8 @@ class NestLowering {
   }
 
   void finish(const Place& out) {
-    for (const LoopAxis& axis : axes_) nest_.axes.push_back({given(axis.extent), axis.reduced});
+    for (const LoopAxis& axis : axes_)
+      nest_.axes.push_back({axis.extent == 1 ? kernel::Size::of(1) : given(axis.extent), axis.reduced});
     for (const Reach& load : loads_) add_access(load);
     add_access(store_);
     nest_.exprs = exprs_.take_exprs();
