@@ -3,20 +3,13 @@
 #include <algorithm>
 #include <cstring>
 
-#include "device/cpu/routines/simd.h"
+#include "device/cpu/routines/lanes.h"
 #include "device/cpu/routines/transpose.h"
 
 namespace ingot::cpu {
 namespace {
 
-// One to four registers, by instruction set.
-using Lanes = float __attribute__((vector_size(64), aligned(4), may_alias));
-using Half = float __attribute__((vector_size(32), aligned(4), may_alias));
-using Quarter = float __attribute__((vector_size(16), aligned(4), may_alias));
-constexpr int64_t kLanes = 16, kPanel = Weights::kPanel, kVectors = kPanel / kLanes;
-
-INGOT_INLINE const Lanes& lanes(const float* p) { return *reinterpret_cast<const Lanes*>(p); }
-INGOT_INLINE Lanes& lanes(float* p) { return *reinterpret_cast<Lanes*>(p); }
+constexpr int64_t kPanel = Weights::kPanel, kVectors = kPanel / kLanes;
 
 // M rows of x against one panel. Few rows take several steps of depth at once, into sums of their own: one
 // chain of dependent additions would leave the processor waiting.
@@ -41,6 +34,9 @@ INGOT_INLINE void multiply_panel(const float* panel, int64_t depth, const float*
       lanes(out + m * out_stride + v * kLanes) = lanes(base + m * base_stride + v * kLanes) + sum;
     }
 }
+
+using Half = float __attribute__((vector_size(32), aligned(4), may_alias));
+using Quarter = float __attribute__((vector_size(16), aligned(4), may_alias));
 
 // The sums of four vectors.
 INGOT_INLINE void add_up(const Lanes (&x)[4], float* sums) {

@@ -8,6 +8,7 @@ const Routine* find_routine(Op op) {
     add_gather_routines(t);
     add_movement_routines(t);
     add_pad_routines(t);
+    add_quantize_routines(t);
     add_recurrent_routines(t);
     add_resize_routines(t);
     add_scatter_routines(t);

@@ -12,6 +12,7 @@ using RoutineTable = std::map<Op, Routine>;
 void add_gather_routines(RoutineTable& table);
 void add_movement_routines(RoutineTable& table);
 void add_pad_routines(RoutineTable& table);
+void add_quantize_routines(RoutineTable& table);
 void add_recurrent_routines(RoutineTable& table);
 void add_resize_routines(RoutineTable& table);
 void add_scatter_routines(RoutineTable& table);
