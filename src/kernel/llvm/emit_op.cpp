@@ -27,6 +27,9 @@ bool is_never_nan(Vec x) {
 Vec elu(Vec x, double alpha) { return select(x < 0, math::expm1(x) * alpha, x); }
 Vec hard_sigmoid(Vec x, double alpha, double beta) { return at_most(at_least(fma(x, alpha, beta), 0), 1); }
 
+// x clamp(x / 6 + 1/2, 0, 1); x + 3 is exact where it cancels.
+Vec hard_swish(Vec x) { return x * (at_most(at_least(x + 3, 0), 6) * (1.0 / 6)); }
+
 Vec sign(DType dtype, Vec x) {
   const Vec negative = is_floating(dtype) || is_signed(dtype) ? select(x < 0, -1, x) : x;
   return select(less(dtype, x.like(0), x), 1, negative);
@@ -45,7 +48,7 @@ Vec real_function(const Expr& e, Vec x) {
     case Op::Sqrt: return sqrt(x);
     case Op::Reciprocal: return 1 / x;
     case Op::HardSigmoid: return hard_sigmoid(x, e.real, e.real2);
-    case Op::HardSwish: return x * hard_sigmoid(x, 1.0 / 6, 0.5);
+    case Op::HardSwish: return hard_swish(x);
     case Op::LeakyRelu: return select(x < 0, x * e.real, x);
     default: break;
   }
