@@ -12,7 +12,6 @@ class TileRun {
       : plan_(plan), problem_(plan.problem_), memory_(memory), scratch_(scratch) {
     call_.sizes = problem_.sizes.data();
     call_.memory = at<std::byte*>(plan.scratch_.memory);
-    call_.b_stride = problem_.b_stride != 0 ? problem_.b_stride : plan.k_bytes() * (is_four() ? 4 : 1);
   }
 
   void chunk(int64_t index);
@@ -196,10 +195,12 @@ void TileRun::call(int64_t panel, int64_t height) {
     for (int64_t row = 0; row < height; ++row) *memory++ = *starts++ + offset;
   }
   call_.columns = std::min(plan_.choice_.columns(), problem_.columns - column);
+  const bool tail = has_tail_ && panel == plan_.panel_count_ - 1;
   if (plan_.reads_b())
-    call_.b = has_tail_ && panel == plan_.panel_count_ - 1
-                  ? at<std::byte>(plan_.scratch_.tail) + block_->first_k * plan_.k_bytes()
-                  : b_of(panel, *block_);
+    call_.b = tail ? at<std::byte>(plan_.scratch_.tail) + block_->first_k * plan_.k_bytes()
+                   : b_of(panel, *block_);
+  const bool plain = problem_.b_stride != 0 && !tail;
+  call_.b_stride = plain ? problem_.b_stride : plan_.k_bytes() * (is_four() ? 4 : 1);
   if (!plan_.reduces_depth()) move_taps(column * bit_width(plan_.types_.a) / 8);
   call_.next_b = next_ < next_end_ ? next_ : call_.b;
   if (next_ != nullptr)
