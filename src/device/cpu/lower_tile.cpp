@@ -93,8 +93,13 @@ void TileLowering::finish(int32_t anchor_expr, const std::vector<int>& order) {
   builder_.set_place(value, home);
 }
 
-std::vector<int> TileLowering::order_for(const GroupLoad& load, const std::vector<int>& order) const {
-  return load.shape.size() == order.size() ? order : std::vector<int>();
+// The order of the output for the axes that an operand has, which are the last ones.
+std::vector<int> TileLowering::order_for(const GroupLoad& load, const std::vector<int>& order) {
+  const int lead = static_cast<int>(order.size()) - static_cast<int>(load.shape.size());
+  std::vector<int> own;
+  for (int axis : order)
+    if (axis >= lead) own.push_back(axis - lead);
+  return own;
 }
 
 // b of a contraction: constants are packed once for the engine, others by a step.

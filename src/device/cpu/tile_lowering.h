@@ -38,7 +38,7 @@ class TileLowering {
   bool fits(const Place& place, const Shape& shape) const;
   static kernel::Access kernel_access(const TileAccess& access, DType dtype);
   void add_access(const Place& place, const Shape& shape);
-  std::vector<int> order_for(const GroupLoad& load, const std::vector<int>& order) const;
+  static std::vector<int> order_for(const GroupLoad& load, const std::vector<int>& order);
 
   PlanBuilder& builder_;
   const Group& group_;
