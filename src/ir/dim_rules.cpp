@@ -35,14 +35,32 @@ void check_divisor(std::string_view operation, const Dim& a, const Dim& b) {
                .observed = "0"});
 }
 
-// True when a <= b for all values of the symbols. Differences too large to write down prove nothing.
-bool proven_not_above(const Dim& a, const Dim& b) {
+// The operands of `dim` when it is a call of this kind.
+const std::vector<Dim>* operands_of(DimKind kind, const Dim& dim) {
+  const DimAtom* atom = DimAccess::addend(dim) == 0 ? DimAccess::lone_atom(dim) : nullptr;
+  return atom != nullptr && atom->kind == kind ? &atom->operands : nullptr;
+}
+
+// Differences too large to write down prove nothing.
+bool difference_proves_not_above(const Dim& a, const Dim& b) {
   if (a.high() <= b.low()) return true;
   try {
     return (b - a).low() >= 0;
   } catch (const Error&) {
     return false;
   }
+}
+
+// True when a <= b for all values of the symbols. A min is not above any of its operands, nor these above a
+// max.
+bool proven_not_above(const Dim& a, const Dim& b) {
+  if (difference_proves_not_above(a, b)) return true;
+  const auto* least = operands_of(DimKind::min, a);
+  const auto* most = operands_of(DimKind::max, b);
+  return (least &&
+          std::ranges::any_of(*least, [&](const Dim& d) { return difference_proves_not_above(d, b); })) ||
+         (most &&
+          std::ranges::any_of(*most, [&](const Dim& d) { return difference_proves_not_above(a, d); }));
 }
 
 bool leads_negative(const Dim& dim) {
@@ -178,9 +196,8 @@ Dim mod_by_constant(const Dim& a, int64_t b) {
 
 // The operands of `dim` when it is a call of the same kind, else itself.
 std::vector<Dim> parts_of(DimKind kind, const Dim& dim) {
-  const DimAtom* atom = DimAccess::addend(dim) == 0 ? DimAccess::lone_atom(dim) : nullptr;
-  if (atom != nullptr && atom->kind == kind) return atom->operands;
-  return {dim};
+  const std::vector<Dim>* operands = operands_of(kind, dim);
+  return operands ? *operands : std::vector<Dim>{dim};
 }
 
 // Adds an operand of a min or max, unless proven not to matter, and drops those that no longer do. Of two

@@ -89,6 +89,10 @@ TEST(Dim, MinimaAndMaximaAreDecidedByBounds) {
   EXPECT_EQ(max(n, INT64_MIN), n);
   EXPECT_EQ(min(min(n, 5), 3), min(n, 3));
   EXPECT_FALSE(min(n, 5).is_constant());
+  EXPECT_EQ(max(n, min(n, 512)), n);
+  EXPECT_EQ(min(n, max(n, m)), n);
+  EXPECT_EQ(max(n + 1, min(n, m)), n + 1);
+  EXPECT_NE(max(n, min(m, 512)), n);
 }
 
 TEST(Dim, BoundsAreProven) {

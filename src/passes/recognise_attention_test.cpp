@@ -53,6 +53,55 @@ TEST(RecogniseAttentionTest, HeadsInTheBatch) {
       "recognise_attention", "attention");
 }
 
+TEST(RecogniseAttentionTest, AMaskOfTruths) {
+  expect_recognised(
+      kHeads +
+          "%10 = input \"mask\" : bool[t, s]\n%11 = constant f32[] [-inf]\n%6 = matmul(%0, %3)\n"
+          "%7 = select(%10, %6, %11)\n%8 = softmax(%7)\n%12 = is_nan(%8)\n%13 = constant f32[] [0]\n"
+          "%14 = select(%12, %13, %8)\n%9 = matmul(%14, %2)\noutput \"y\" = %9\n",
+      "recognise_attention", "attention");
+}
+
+// The size of the mask is not known to be that of the keys.
+TEST(RecogniseAttentionTest, AMaskOfASizeOfItsOwn) {
+  const std::string text = expect_recognised(
+      "%0 = input \"q\" : f32[1, 2, a, 4]\n%1 = input \"k\" : f32[1, 2, b, 4]\n%2 = input \"v\" : f32[1, 2, "
+      "b, 3]\n"
+      "%3 = transpose(%1) {permutation = [0, 1, 3, 2]}\n%4 = input \"mask\" : f32[1, 1, a, 1]\n"
+      "%5 = input \"like\" : f32[1, b]\n%6 = shape_of(%5)\n%7 = broadcast_to(%4, %6)\n%8 = matmul(%0, %3)\n"
+      "%9 = add(%8, %7)\n%10 = softmax(%9)\n%11 = matmul(%10, %2)\noutput \"y\" = %11\n",
+      "recognise_attention", "attention");
+}
+
+const std::string kCache =
+    "%0 = input \"q\" : f32[1, 6, t, 4]\n%1 = input \"k\" : f32[1, 2, t, 4]\n%2 = input \"v\" : f32[1, 2, t, "
+    "4]\n"
+    "%3 = input \"past k\" : f32[1, 2, p, 4]\n%4 = input \"past v\" : f32[1, 2, p, 4]\n"
+    "%5 = concat(%3, %1) {axis = 2}\n%6 = concat(%4, %2) {axis = 2}\n%7 = constant i64[1] [2]\n"
+    "%8 = unsqueeze(%5, %7)\n%9 = unsqueeze(%6, %7)\n%10 = constant i64[5] [1, 2, 3, 1, 4]\n"
+    "%11 = broadcast_to(%8, %10)\n%12 = broadcast_to(%9, %10)\n%13 = constant i64[4] [1, 6, -1, 4]\n"
+    "%14 = reshape(%11, %13)\n%15 = reshape(%12, %13)\n%16 = transpose(%14) {permutation = [0, 1, 3, 2]}\n"
+    "%17 = matmul(%0, %16)\n%18 = constant f32[1] [0.5]\n%19 = mul(%17, %18)\n";
+
+// As decoders are exported: heads are repeated, the mask has a size of its own.
+TEST(RecogniseAttentionTest, RepeatedHeadsAndACache) {
+  const std::string text =
+      expect_recognised(kCache + "%20 = softmax(%19)\n%21 = matmul(%20, %15)\noutput \"y\" = %21\n",
+                        "recognise_attention", "attention");
+  for (const char* gone : {"broadcast_to", "concat", "transpose", "reshape"})
+    EXPECT_EQ(text.find(gone), std::string::npos) << text;
+}
+
+TEST(RecogniseAttentionTest, ACacheThatIsAnOutputIsJoinedOnce) {
+  const std::string text = expect_recognised(kCache +
+                                                 "%20 = softmax(%19)\n%21 = matmul(%20, %15)\noutput \"y\" = "
+                                                 "%21\noutput \"keys\" = %5\noutput \"values\" = "
+                                                 "%6\n",
+                                             "recognise_attention", "attention");
+  EXPECT_EQ(text.find("broadcast_to"), std::string::npos) << text;
+  EXPECT_NE(text.find("concat"), std::string::npos) << text;
+}
+
 TEST(RecogniseAttentionTest, AMaskOfOneColumnStays) {
   expect_not_recognised(kHeads +
                             "%10 = input \"mask\" : f32[b, 1, t, 1]\n%6 = matmul(%0, %3)\n%7 = add(%6, %10)\n"
