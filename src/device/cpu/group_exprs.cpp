@@ -26,6 +26,8 @@ int32_t GroupExprs::add_node(int32_t n, int64_t reduced_count) {
   std::vector<int32_t> args;
   for (size_t i = 0; i < (reduction ? 1 : node.operands.size()); ++i)
     args.push_back(operand(node.operands[i]));
+  // One kernel for both orders.
+  if (op_info(node.op).is(Commutative) && args.size() >= 2 && args[1] < args[0]) std::swap(args[0], args[1]);
   int32_t expr = 0;
   if (reduction) {
     expr = add_reduction(node, args[0], reduced_count);
