@@ -128,6 +128,23 @@ W prelu(W x, W slope) {
 inline uint64_t shift_left(uint64_t a, uint64_t b) { return b < 64 ? a << b : 0; }
 inline uint64_t shift_right(uint64_t a, uint64_t b) { return b < 64 ? a >> b : 0; }
 
+// How many numbers start, start + step, ... come before `limit`; -1 for too many. `step` is not 0.
+template <class W>
+int64_t range_count(W start, W limit, W step) {
+  if constexpr (std::is_same_v<W, double>) {
+    double n = std::ceil((limit - start) / step);
+    return std::isfinite(n) && n < 0x1p62 ? std::max<int64_t>(static_cast<int64_t>(n), 0) : -1;
+  } else {
+    bool up = step > 0;
+    if (up ? start >= limit : start <= limit) return 0;
+    // As unsigned numbers the differences cannot overflow.
+    uint64_t span = up ? static_cast<uint64_t>(limit) - static_cast<uint64_t>(start)
+                       : static_cast<uint64_t>(start) - static_cast<uint64_t>(limit);
+    uint64_t by = up ? static_cast<uint64_t>(step) : uint64_t{0} - static_cast<uint64_t>(step);
+    return static_cast<int64_t>(std::min<uint64_t>((span - 1) / by + 1, INT64_MAX));
+  }
+}
+
 // Activations; each keeps its relative accuracy in the tails.
 inline double sigmoid(double x) { return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)); }
 inline double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x))); }

@@ -30,8 +30,8 @@ struct Routine {
   // Null: none.
   int64_t (*scratch_bytes)(const RoutineCall&) = nullptr;
 
-  // Ops whose sizes depend on data: sets the sizes of the outputs, from data; their strides and memory are
-  // given after that, and run() follows with the same scratch. Null: sizes are known without the data.
+  // Ops whose sizes depend on data: sets ranks and sizes of the outputs, which need no memory yet. Where this
+  // is not null it is called before run(), with the same scratch.
   void (*measure)(const RoutineCall&) = nullptr;
 
   // Fills the outputs. Allocates nothing; throws Error(invalid_argument) for what the reference device

@@ -4,6 +4,7 @@
 #include "device/reference/elements.h"
 #include "device/reference/kernel.h"
 #include "device/reference/walk.h"
+#include "ir/arithmetic.h"
 
 // Kernels that take each axis by itself: an output element lies where the maps of its axes point.
 namespace ingot::reference {
@@ -119,22 +120,6 @@ void split(KernelContext& c) {
     start += c.out(k).shape()[axis];
     maps[axis].assign(from, whole[axis].begin() + start);
     move(x, maps, nullptr, c.out(k));
-  }
-}
-
-template <class W>
-int64_t range_count(W start, W limit, W step) {
-  if constexpr (std::is_same_v<W, double>) {
-    double n = std::ceil((limit - start) / step);
-    return std::isfinite(n) && n < 0x1p62 ? std::max<int64_t>(static_cast<int64_t>(n), 0) : -1;
-  } else {
-    bool up = step > 0;
-    if (up ? start >= limit : start <= limit) return 0;
-    // As unsigned numbers the differences cannot overflow.
-    uint64_t span = up ? static_cast<uint64_t>(limit) - static_cast<uint64_t>(start)
-                       : static_cast<uint64_t>(start) - static_cast<uint64_t>(limit);
-    uint64_t by = up ? static_cast<uint64_t>(step) : uint64_t{0} - static_cast<uint64_t>(step);
-    return static_cast<int64_t>(std::min<uint64_t>((span - 1) / by + 1, INT64_MAX));
   }
 }
 

@@ -9,6 +9,10 @@ const Routine* find_routine(Op op) {
     add_movement_routines(t);
     add_pad_routines(t);
     add_quantize_routines(t);
+    add_arg_reduce_routines(t);
+    add_list_routines(t);
+    add_scan_routines(t);
+    add_top_k_routines(t);
     add_recurrent_routines(t);
     add_resize_routines(t);
     add_scatter_routines(t);
