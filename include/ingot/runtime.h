@@ -14,6 +14,7 @@
 #include "ingot/export.h"
 #include "ingot/logger.h"
 #include "ingot/profile.h"
+#include "ingot/step_stats.h"
 #include "ingot/tensor.h"
 #include "ingot/type.h"
 #include "ingot/validity.h"
@@ -45,6 +46,7 @@ struct RuntimeConfig {
   std::string isa;  // cpu: the highest instruction set to use (avx2, avx512, avx512-vnni, avx512-bf16, amx);
                     // empty: what $INGOT_CPU_ISA says, else all that the processor has
   bool keep_denormals = false;  // cpu: numbers below 1e-38 are zero inside an inference unless this is set
+  bool time_steps = false;      // Context::steps() has times, which costs a little at each step
 };
 
 // One input or output of an engine.
@@ -213,6 +215,9 @@ class INGOT_API Context {
   Shape result_shape(std::string_view output) const;
 
   ContextStats stats() const;  // any thread
+  // The steps of all inferences so far, each once and in the order in which they first ran; none unless
+  // RuntimeConfig::time_steps, and for devices without steps. No inference may be under way.
+  std::vector<StepStats> steps() const;
 
  private:
   friend class Engine;

@@ -11,6 +11,7 @@
 #include "cli/output.h"
 #include "cli/scratch_folder.h"
 #include "cli/stderr_logger.h"
+#include "cli/step_report.h"
 #include "cli/timings.h"
 #include "cli/values.h"
 #include "ingot/builder.h"
@@ -71,13 +72,15 @@ class BenchCommand : public Command {
       measure_in_turns();
     else
       measure_alone();
-    if (!options_.export_times.empty()) export_times();
+    if (!options_.export_times.empty()) write_json(options_.export_times, samples_json(result_.samples));
+    if (!options_.export_profile.empty()) write_json(options_.export_profile, profile_json(result_.steps));
     print();
   }
 
   void open(Logger& logger) {
     if (!options_.cache.empty()) setenv("INGOT_CACHE", options_.cache.c_str(), 1);
     options_.apply_inputs(run_);
+    if (options_.wants_steps()) run_.time_steps();
     ScratchFolder folder;  // the file may go once it is mapped
     if (options_.onnx.empty())
       run_.set_path(options_.load_engine);
@@ -109,6 +112,7 @@ class BenchCommand : public Command {
     load.run(warm_up());
     result_.samples =
         load.run({.iterations = options_.iterations, .seconds = static_cast<double>(options_.duration)});
+    if (options_.wants_steps()) result_.steps = load.steps();
   }
 
   // Short turns, so that what else the machine does meets both.
@@ -137,15 +141,16 @@ class BenchCommand : public Command {
       turn = turn_length(seconds);
     }
     result_.onnxruntime = std::move(theirs);
+    if (options_.wants_steps()) result_.steps = load.steps();
   }
 
   static int64_t turn_length(const std::vector<double>& seconds) {
     return std::max<int64_t>(1, static_cast<int64_t>(kTurnSeconds / summarize(seconds).p50));
   }
 
-  void export_times() const {
-    AtomicFile file(options_.export_times, "file of times");
-    file.append(samples_json(result_.samples).dump() + "\n");
+  static void write_json(const std::string& path, const nlohmann::ordered_json& json) {
+    AtomicFile file(path, "file of times");
+    file.append(json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
     file.commit();
   }
 
@@ -154,6 +159,8 @@ class BenchCommand : public Command {
     std::string text = bench_text(run_, result_);
     if (options_.average_runs > 0)
       text += average_lines(result_.samples, static_cast<size_t>(options_.average_runs));
+    if (options_.dump_layer_info) text += steps_text(result_.steps);
+    if (options_.dump_profile) text += profile_text(result_.steps);
     print_text(text + "PASSED\n");
   }
 

@@ -54,6 +54,12 @@ void BenchOptions::declare(Arguments& a) {
   a.option("--percentile", "P1,P2,...", percentiles, "Latencies to report; default: 90,95,99.");
   a.option(both("--export-times"), "FILE", export_times,
            "Write start and latency of every inference as JSON.");
+  a.flag(both("--dump-profile"), dump_profile,
+         "Time every step (a kernel, or a node without one) and print a table, the slowest first. Costs a "
+         "little in "
+         "all runs.");
+  a.option(both("--export-profile"), "FILE", export_profile, "Write the times of the steps as JSON.");
+  a.flag(both("--dump-layer-info"), dump_layer_info, "Print all steps in the order in which they run.");
   a.option(both("--runtime-cache-file"), "FOLDER", cache,
            "Where compiled kernels and packed weights are kept, as $INGOT_CACHE; for Ingot a folder.");
   a.flag(both("--compare-onnxruntime"), compare_onnxruntime,

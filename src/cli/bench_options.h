@@ -24,6 +24,9 @@ struct BenchOptions {
   std::string percentiles = "90,95,99";
   std::string export_times;
   std::string cache;
+  std::string export_profile;
+  bool dump_profile = false;
+  bool dump_layer_info = false;
   bool compare_onnxruntime = false;
   bool verbose = false;
   bool json = false;
@@ -31,6 +34,7 @@ struct BenchOptions {
   void declare(Arguments& arguments);
   // Throws UsageError for options that contradict each other; fills in what follows from others.
   void check();
+  bool wants_steps() const { return dump_profile || dump_layer_info || !export_profile.empty(); }
   // Where the options name shapes to build for: one profile, else none.
   std::vector<Profile> profiles() const;
   // Hands shapes and files of inputs to the run.

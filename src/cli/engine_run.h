@@ -21,6 +21,7 @@ class EngineRun {
   void set_path(std::string path) { path_ = std::move(path); }
   void add_shape(std::string text) { shape_texts_.push_back(std::move(text)); }       // NAME=SHAPE
   void add_input_file(std::string text) { input_texts_.push_back(std::move(text)); }  // NAME=FILE
+  void time_steps() { config_.time_steps = true; }
   void use_random_inputs(int64_t seed);  // for those not given, unless a seed was
   void open(Logger& logger);
 
@@ -31,6 +32,7 @@ class EngineRun {
   // Runs once and keeps the outputs; returns the seconds it took.
   double run();
   const std::map<std::string, Datum>& outputs() const { return outputs_; }
+  std::vector<StepStats> steps() const { return context_->steps(); }
 
   nlohmann::ordered_json inputs_json() const;
   std::string inputs_text() const;

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/engine_run.h"
 #include "cli/output.h"
+#include "cli/step_report.h"
 #include "cli/timings.h"
 #include "ingot/error.h"
 #include "tensor_io/digest.h"
@@ -52,10 +53,13 @@ class ExecCommand : public Command {
     a.option("-o,--output", "DIR", folder_, "Where to write the outputs; made if it is not there.");
     a.option("--runs", "N", runs_, "Run this often; times of the runs after the first are 'steady'.", 1,
              100000000);
+    a.flag("--profile", profile_,
+           "Time every step (a kernel, or a node without one) and print a table, the slowest first.");
     a.flag("--json", json_, "Print JSON, times in seconds.");
   }
 
   int run(Logger& logger) override {
+    if (profile_) run_.time_steps();
     run_.open(logger);
     if (!folder_.empty()) make_folder();
     const double first = run_.run();
@@ -108,6 +112,7 @@ class ExecCommand : public Command {
                                      {"inputs", run_.inputs_json()},   {"outputs", outputs},
                                      {"load", run_.load_seconds()},    {"first_run", first}};
     if (!more.empty()) report["steady"] = to_json(summarize(more));
+    if (profile_) report["steps"] = profile_json(run_.steps());
     print_json(report);
   }
 
@@ -124,13 +129,16 @@ class ExecCommand : public Command {
       const Timings t = summarize(more);
       out += fmt::format(", steady {} (median of {})", format_seconds(t.p50), t.count);
     }
-    print_text(out + "\n");
+    out += "\n";
+    if (profile_) out += profile_text(run_.steps());
+    print_text(out);
   }
 
   EngineRun run_;
   std::string folder_;
   int64_t runs_ = 1;
   bool json_ = false;
+  bool profile_ = false;
   std::map<std::string, std::vector<std::string>> files_;  // written, by output
 };
 

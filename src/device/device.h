@@ -9,6 +9,7 @@
 
 #include "ingot/graph.h"
 #include "ingot/logger.h"
+#include "ingot/step_stats.h"
 
 // The seam between the runtime and what runs a graph. A device turns a graph into a program; a program is run
 // any number of times, by any number of contexts.
@@ -40,6 +41,8 @@ class Execution {
   // for its elements and is valid until return. Called on any thread, one at a time, which it blocks for the
   // whole inference. Throws Error; outputs given before that are discarded, memory written is unspecified.
   virtual void run(std::span<const Datum> inputs, OutputSink& outputs) = 0;
+  // What the runs so far took, where CompileOptions::time_steps asked for it. Not while it runs.
+  virtual std::vector<StepStats> steps() const { return {}; }
 };
 
 // Counters of a program since it was compiled.
@@ -68,6 +71,7 @@ struct CompileOptions {
       identity;     // digest of the engine; kernels and packed weights are cached under it; empty: not cached
   std::string isa;  // highest instruction set to use, as the device names them; empty: all there are
   bool keep_denormals = false;
+  bool time_steps = false;
   std::vector<std::vector<Shape>> shapes = {};  // of the inputs, by profile: prepared at once
   Diagnostics diagnostics;                      // of the Runtime; fallbacks and rejections are logged there
 };

@@ -101,6 +101,18 @@ ContextStats Context::stats() const {
   return state_->stats;
 }
 
+std::vector<StepStats> Context::steps() const {
+  return Use::of(*state_, [&] {
+    {
+      std::lock_guard lock(state_->mutex);
+      if (state_->pending > 0)
+        refuse("context", name(), "no inference under way", fmt::format("{}", state_->pending),
+               "Synchronise its stream first.");
+    }
+    return state_->execution->steps();
+  });
+}
+
 void Context::set_profile(size_t profile) {
   Use::of(*state_, [&] {
     const size_t count = state_->shared().profiles.size();

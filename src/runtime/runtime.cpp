@@ -139,6 +139,7 @@ void Runtime::State::compile(Engine::State& engine, std::shared_ptr<const Graph>
                          .identity = engine.identity,
                          .isa = config.isa,
                          .keep_denormals = config.keep_denormals,
+                         .time_steps = config.time_steps,
                          .shapes = shapes_to_prepare(engine),
                          .diagnostics = config.diagnostics};
   engine.program = device.compile(std::move(graph), options);

@@ -15,8 +15,7 @@ class CliBench : public testing::Test {
  protected:
   // Short runs of the model, which has one input x: f32[n, 3].
   ProgramResult bench(std::vector<std::string> words, const std::function<void()>& in_child = {}) const {
-    words.insert(words.begin(),
-                 {INGOT_PROGRAM, "bench", "--device", "reference", "--duration", "0", "--warm-up", "0"});
+    words.insert(words.begin(), {INGOT_PROGRAM, "bench", "--duration", "0", "--warm-up", "0"});
     return run_program(words, in_child);
   }
   Json bench_json(std::vector<std::string> words) const {
@@ -112,6 +111,30 @@ TEST_F(CliBench, StreamsShareTheIterationsAndExportTheirTimes) {
   double longest = 0;
   for (const Json& sample : samples) longest = std::max(longest, sample["seconds"].get<double>());
   EXPECT_EQ(longest, json["steady"]["max"]);
+}
+
+TEST_F(CliBench, ProfileTimesTheStepsOfTheFastDevice) {
+  const std::string profile = folder_.file("profile.json");
+  const std::vector<std::string> words = {"--onnx", model_, "--shapes", "x:2x3", "--device", "cpu"};
+  std::vector<std::string> exporting = words;
+  exporting.insert(exporting.end(), {"--exportProfile", profile, "--iterations", "7"});
+  const Json json = bench_json(exporting);
+  EXPECT_GT(json["program"]["kernels"], 0);
+  const Json steps = Json::parse(read_file(profile));
+  ASSERT_FALSE(steps.empty());
+  double sum = 0;
+  for (const Json& step : steps) {
+    EXPECT_EQ(step["runs"], 7);
+    sum += step["seconds"].get<double>();
+  }
+  EXPECT_GT(sum, 0);
+  EXPECT_LE(sum, json["steady"]["mean"]);
+
+  std::vector<std::string> printing = words;
+  printing.insert(printing.end(), {"--dumpProfile", "--dump-layer-info"});
+  const ProgramResult r = bench(printing);
+  for (const char* part : {"steps, in the order", "the slowest first", "kernels "})
+    EXPECT_NE(r.out.find(part), std::string::npos) << part << "\n" << r.out;
 }
 
 TEST_F(CliBench, ComparisonSaysWhatItLacks) {

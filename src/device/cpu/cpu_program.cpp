@@ -103,7 +103,8 @@ CpuProgram::CpuProgram(std::shared_ptr<const Graph> graph, const CompileOptions&
                                      options.diagnostics)),
       kernels_(std::make_unique<KernelSet>(target, cache_, options.identity, options.diagnostics)),
       weights_(std::make_unique<PackedWeights>(cache_, weights_key(target, options), options.diagnostics)),
-      keep_denormals_(options.keep_denormals) {
+      keep_denormals_(options.keep_denormals),
+      time_steps_(options.time_steps) {
   name_constants(*graph_, "", weight_names_);
   own_workshop_ = std::make_unique<Workshop>(Workshop{target, *kernels_, *weights_, *pool_, weight_names_});
   workshop_ = own_workshop_.get();
@@ -114,7 +115,8 @@ CpuProgram::CpuProgram(GraphPtr graph, CpuProgram& outer)
     : graph_(std::move(graph)),
       parts_(cut_graph(*graph_)),
       workshop_(outer.workshop_),
-      keep_denormals_(outer.keep_denormals_) {
+      keep_denormals_(outer.keep_denormals_),
+      time_steps_(outer.time_steps_) {
   make_plans();
 }
 

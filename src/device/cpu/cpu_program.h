@@ -59,6 +59,7 @@ class CpuProgram : public Program {
   PartPlans& plans(int32_t part) const { return *plans_[static_cast<size_t>(part)]; }
   ThreadPool& pool() const { return workshop_->pool; }
   bool keep_denormals() const { return keep_denormals_; }
+  bool time_steps() const { return time_steps_; }
   // The program of a body, compiled at the first call.
   const CpuProgram& body(const GraphPtr& graph) const;
 
@@ -80,6 +81,7 @@ class CpuProgram : public Program {
   mutable std::mutex bodies_mutex_;
   mutable std::map<const Graph*, std::unique_ptr<CpuProgram>> bodies_;
   bool keep_denormals_ = false;
+  bool time_steps_ = false;
 };
 
 }  // namespace ingot::cpu

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/float_control.h"
+#include "base/stopwatch.h"
 #include "device/reference/evaluate.h"
 #include "ingot/error.h"
 #include "ir/op_info.h"
@@ -78,6 +79,12 @@ std::vector<Datum> CpuExecution::run(std::span<const Datum> inputs) {
   return std::move(kept.outputs);
 }
 
+std::vector<StepStats> CpuExecution::steps() const {
+  std::vector<StepStats> all = times_.stats();
+  for (const auto& [graph, body] : bodies_) std::ranges::move(body->steps(), std::back_inserter(all));
+  return all;
+}
+
 void CpuExecution::run_stages(std::span<const Datum> inputs, OutputSink& sink) {
   given_.assign(program_.graph().outputs().size(), false);
   for (const Stage& stage : program_.parts().stages) {
@@ -128,10 +135,11 @@ void CpuExecution::run_part(int32_t index, std::span<const Datum> inputs, Output
   part_outputs_.clear();
   for (size_t i = 0; i < part.outputs.size(); ++i)
     part_outputs_.push_back(output_memory(part.outputs[i], plan->output_shapes[i], sink));
-  run_plan(*plan);
+  run_plan(plan);
 }
 
-void CpuExecution::run_plan(const Plan& plan) {
+void CpuExecution::run_plan(const std::shared_ptr<const Plan>& shared) {
+  const Plan& plan = *shared;
   std::byte* arena = arena_.reserve(plan.arena_bytes);
   buffers_.clear();
   for (const Buffer& buffer : plan.buffers) {
@@ -148,6 +156,7 @@ void CpuExecution::run_plan(const Plan& plan) {
   ThreadPool& pool = program_.pool();
   const int64_t stride = (plan.scratch_bytes + kAlignment - 1) / kAlignment * kAlignment;
   const Frame frame{buffers_, pool, scratch_.reserve(stride * pool.size()), stride};
+  if (program_.time_steps()) return times_.run(shared, frame);
   for (const std::unique_ptr<Step>& step : plan.steps) step->run(frame);
 }
 
@@ -158,11 +167,13 @@ void CpuExecution::run_host(int32_t n, std::span<const Datum> inputs) {
   const reference::RunBody run_body = [&](const GraphPtr& graph, std::span<const Datum> data) {
     return body(graph).run(data);
   };
+  const Stopwatch watch;
   try {
     results_[static_cast<size_t>(n)] = reference::evaluate_node(node, operands, &run_body);
   } catch (const Error& e) {
     rethrow_with_origin(e, node);
   }
+  if (program_.time_steps()) times_.add(node, watch.seconds());
 }
 
 CpuExecution& CpuExecution::body(const GraphPtr& graph) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "device/cpu/cpu_program.h"
+#include "device/cpu/step_times.h"
 
 namespace ingot::cpu {
 
@@ -19,6 +20,7 @@ class CpuExecution : public Execution {
   CpuExecution(std::shared_ptr<const CpuProgram> owner, const CpuProgram& program);
 
   void run(std::span<const Datum> inputs, OutputSink& sink) override;
+  std::vector<StepStats> steps() const override;
   // For bodies of control flow.
   std::vector<Datum> run(std::span<const Datum> inputs);
 
@@ -27,7 +29,7 @@ class CpuExecution : public Execution {
   void run_stages(std::span<const Datum> inputs, OutputSink& sink);
   void run_part(int32_t part, std::span<const Datum> inputs, OutputSink& sink);
   void run_host(int32_t node, std::span<const Datum> inputs);
-  void run_plan(const Plan& plan);
+  void run_plan(const std::shared_ptr<const Plan>& plan);
   Datum& result(Value v) { return results_[static_cast<size_t>(v.node)][static_cast<size_t>(v.output)]; }
   const Datum& value(Value v, std::span<const Datum> inputs) const;
   std::byte* output_memory(Value v, const Shape& shape, OutputSink& sink);
@@ -37,6 +39,7 @@ class CpuExecution : public Execution {
 
   std::shared_ptr<const CpuProgram> owner_;
   const CpuProgram& program_;
+  StepTimes times_;
   Arena arena_;
   Arena scratch_;
   std::vector<std::byte*> buffers_;
