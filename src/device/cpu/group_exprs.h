@@ -32,6 +32,12 @@ class GroupExprs {
  private:
   int32_t add_operand(Value v);
   int32_t add_constant(const Tensor& tensor);
+  int32_t add_quantize(const Node& node);
+  int32_t add_dequantize(const Node& node);
+  // Scale or zero point of a quantisation, shaped to broadcast along its axis.
+  int32_t per_slice(Value v, const Type& x, int64_t axis);
+  int32_t apply(Op op, DType dtype, std::vector<int32_t> args);
+  int32_t number(DType dtype, double value);
   int32_t add_reduction(const Node& node, int32_t arg, int64_t count);
 
   PlanBuilder& builder_;

@@ -5,6 +5,7 @@
 #include "device/cpu/lower_tile.h"
 #include "device/cpu/lower_view.h"
 #include "device/cpu/nest_types.h"
+#include "device/cpu/quantised.h"
 #include "device/cpu/static_graph.h"
 #include "device/cpu/view.h"
 #include "ir/op_info.h"
@@ -54,10 +55,9 @@ class Partition {
 
   void find_readers() {
     for (const Port& port : graph_.outputs()) readers_[static_cast<size_t>(port.value.node)].push_back(-1);
-    std::vector<bool> needed(readers_.size(), false);
     for (size_t n = readers_.size(); n-- > 0;) {
       if (readers_[n].empty()) continue;
-      for (Value v : graph_.nodes()[n].operands)
+      for (Value v : operands_read(graph_, graph_.nodes()[n]))
         if (!v.is_none()) readers_[static_cast<size_t>(v.node)].push_back(static_cast<int32_t>(n));
     }
   }
@@ -233,7 +233,7 @@ std::vector<int64_t> reduction_axes(const Graph& graph, const Node& node) {
 }
 
 bool is_fusable_pointwise(const Graph& graph, const Node& node) {
-  return op_info(node.op).is(Pointwise) && in_nests(graph, node);
+  return (op_info(node.op).is(Pointwise) && in_nests(graph, node)) || is_fusable_quantisation(graph, node);
 }
 
 std::vector<Group> partition(const Graph& graph) { return Partition(graph).run(); }

@@ -36,7 +36,8 @@ class CopyBytesStep : public Step {
 };
 
 // One conversion for each element, as a nest over all axes.
-std::unique_ptr<Step> conversion(PlanBuilder& builder, const Place& from, const Place& to) {
+std::unique_ptr<Step> conversion(PlanBuilder& builder, const Place& from, const Place& to,
+                                 int64_t shift = 0) {
   kernel::LoopNest nest;
   std::vector<int64_t> sizes;
   auto given = [&](int64_t n) {
@@ -60,6 +61,13 @@ std::unique_ptr<Step> conversion(PlanBuilder& builder, const Place& from, const 
                  .args = {0},
                  .integer = 1}};
   nest.stores = {{1, 1}};
+  if (shift != 0) {
+    nest.exprs[1] = {.kind = kernel::ExprKind::op, .op = Op::Cast, .dtype = DType::i32, .args = {0}};
+    nest.exprs.push_back({.kind = kernel::ExprKind::constant, .dtype = DType::i32, .integer = shift});
+    nest.exprs.push_back({.kind = kernel::ExprKind::op, .op = Op::Add, .dtype = DType::i32, .args = {1, 2}});
+    nest.exprs.push_back({.kind = kernel::ExprKind::op, .op = Op::Cast, .dtype = to.view.dtype, .args = {3}});
+    nest.stores = {{1, 4}};
+  }
   nest.vector_axis = static_cast<int32_t>(nest.axes.size()) - 1;
   return std::make_unique<NestStep>(builder.workshop().kernels, nest, sizes, std::vector<Place>{from}, to);
 }
@@ -70,6 +78,11 @@ int64_t common_bytes(const Plan& plan, const Place& from, const Place& to) {
 }
 
 }  // namespace
+
+void add_shifted_copy(PlanBuilder& builder, const Node& node, const Place& from, const Place& to,
+                      int64_t shift) {
+  builder.add_step(conversion(builder, from, to, shift), node, std::span(&from, 1), std::span(&to, 1));
+}
 
 void add_copy(PlanBuilder& builder, const Node& node, const Place& from, const Place& to) {
   const bool views = from.view.rank == to.view.rank && !is_sub_byte(from.view.dtype);

@@ -14,20 +14,65 @@ class MatMulLowering {
       : builder_(builder), lowering_(builder, group), node_(builder.node(group.anchor)), out_(group.domain) {}
 
   void run() {
-    a_ = rows_dense(lowering_.as_f32(builder_.place(node_.operands[0])));
-    b_ = builder_.place(node_.operands[1]);
+    quantised_ = find_quantised(builder_.graph(), node_);
+    place_operands();
     TileProblem& problem = lowering_.work().problem;
     problem.columns = out_.back();
-    problem.depth = a_.view.sizes[last(a_)];
+    problem.depth = padded_depth();
     problem.a.slot = lowering_.add_place(a_);
     walk_axes();
     lowering_.work().choice =
         choose_tile(builder_.workshop().target, lowering_.work().types, problem.row_count(), problem.columns);
     place_b();
-    lowering_.finish(lowering_.accumulator(), {});
+    lowering_.finish(result(), {});
   }
 
  private:
+  bool in_integers() const { return quantised_ || node_.op == Op::MatMulInteger; }
+  int64_t a_bytes() const { return in_integers() ? 1 : 4; }
+
+  void place_operands() {
+    if (!in_integers()) {
+      a_ = rows_dense(lowering_.as_f32(builder_.place(node_.operands[0])));
+      b_ = builder_.place(node_.operands[1]);
+      return;
+    }
+    lowering_.work().types.a = DType::u8;
+    lowering_.work().types.b = DType::i8;
+    a_ = rows_dense(lowering_.as_u8(builder_.place(quantised_ ? quantised_->a.integers : node_.operands[0])));
+    b_ = builder_.place(quantised_ ? quantised_->b.integers : node_.operands[1]);
+  }
+
+  // Integers are multiplied four at a time; b has zeros where a has other things.
+  int64_t padded_depth() const {
+    const int64_t depth = a_.view.sizes[last(a_)];
+    return in_integers() ? (depth + 3) / 4 * 4 : depth;
+  }
+
+  int32_t result() {
+    if (quantised_) {
+      const int64_t shift = builder_.graph().type(quantised_->a.integers).dtype == DType::i8 ? 128 : 0;
+      return lowering_.dequantised(*quantised_, quantised_->a.zero + shift, b_, source(), nullptr);
+    }
+    const int32_t sum = lowering_.accumulator();
+    if (node_.op != Op::MatMulInteger || node_.operands.size() < 3 || node_.operands[2].is_none()) return sum;
+    GroupExprs& exprs = lowering_.exprs();
+    auto op = [&](Op op, std::vector<int32_t> args) {
+      return exprs.add(
+          {.kind = kernel::ExprKind::op, .op = op, .dtype = DType::i32, .args = std::move(args)});
+    };
+    const int32_t zero = op(Op::Cast, {exprs.operand(node_.operands[2])});
+    const int32_t sums = lowering_.load_columns(lowering_.column_sums(b_, source()));
+    return op(Op::Sub, {sum, op(Op::Mul, {zero, sums})});
+  }
+
+  PackSource source() const {
+    PackSource source{.dtype = b_.view.dtype, .taps = {}, .depth = {}, .columns = {}};
+    source.depth[1] = {b_.view.sizes[last(b_) - 1], b_.view.strides[last(b_) - 1]};
+    source.columns = {b_.view.sizes[last(b_)], b_.view.strides[last(b_)]};
+    return source;
+  }
+
   static size_t last(const Place& place) { return static_cast<size_t>(place.view.rank) - 1; }
 
   // Tiles read the depth of a row without gaps.
@@ -54,7 +99,7 @@ class MatMulLowering {
     const size_t rank = out_.size();
     lowering_.walks().assign(rank, Walk{});
     lowering_.walks()[rank - 1] = {Walk::Kind::column, 0};
-    add_row(rank - 2, kRowDims - 1, a_.view.strides[last(a_) - 1] * 4);
+    add_row(rank - 2, kRowDims - 1, a_.view.strides[last(a_) - 1] * a_bytes());
     size_t next_row = kRowDims - 1, next_outer = 0;
     const bool batched = b_is_batched();
     for (size_t i = rank - 2; i-- > 0;) {
@@ -92,12 +137,9 @@ class MatMulLowering {
           problem.b.outer[lowering_.walks()[i].index] = batch_stride(b_, i, rank);
       return;
     }
-    PackSource source{.dtype = b_.view.dtype, .taps = {}, .depth = {}, .columns = {}};
-    source.depth[1] = {b_.view.sizes[last(b_) - 1], b_.view.strides[last(b_) - 1]};
-    source.columns = {b_.view.sizes[last(b_)], b_.view.strides[last(b_)]};
     const std::vector<int64_t> pieces = b_pieces();
-    const PackLayout layout = pack_layout(lowering_.work().types, lowering_.work().choice, source);
-    problem.b = lowering_.packed_b(b_, source, pieces);
+    const PackLayout layout = pack_layout(lowering_.work().types, lowering_.work().choice, source());
+    problem.b = lowering_.packed_b(b_, source(), pieces);
     int64_t stride = layout.bytes();  // between packed matrices, the last axis fastest
     for (size_t i = rank - 2; i-- > 0;) {
       if (batch_size(i) == 1) continue;
@@ -130,6 +172,7 @@ class MatMulLowering {
   Shape out_;
   Place a_;
   Place b_;
+  std::optional<QuantisedContraction> quantised_;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "device/cpu/routine.h"
 #include "device/cpu/static_graph.h"
 #include "device/reference/evaluate.h"
+#include "ir/numeric.h"
 #include "ir/op_info.h"
 
 namespace ingot::cpu {
@@ -78,18 +79,16 @@ class ReferenceStep : public Step {
   std::vector<Place> out_;
 };
 
-// Fills f32 memory with one number.
+// Fills memory with one number.
 class FillStep : public Step {
  public:
-  FillStep(Place to, float value) : to_(to), value_(value) {}
-  void run(const Frame& frame) const override {
-    fill(reinterpret_cast<const std::byte*>(&value_), frame.view(to_), frame.pool);
-  }
+  FillStep(Place to, double value) : to_(to) { encode_from_f64(to.view.dtype, &value, 1, element_.data()); }
+  void run(const Frame& frame) const override { fill(element_.data(), frame.view(to_), frame.pool); }
   std::string describe() const override { return "fill"; }
 
  private:
   Place to_;
-  float value_;
+  std::array<std::byte, 8> element_ = {};
 };
 
 bool fits_views(const Graph& graph, const Node& node) {
@@ -201,7 +200,7 @@ void lower_routine(PlanBuilder& builder, const Group& group) {
 }
 
 void add_fill(PlanBuilder& builder, const Node& node, const Place& to, double value) {
-  builder.add_step(std::make_unique<FillStep>(to, static_cast<float>(value)), node, {}, std::span(&to, 1));
+  builder.add_step(std::make_unique<FillStep>(to, value), node, {}, std::span(&to, 1));
 }
 
 }  // namespace ingot::cpu

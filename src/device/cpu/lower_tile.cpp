@@ -144,6 +144,91 @@ Place TileLowering::as_f32(const Place& place) {
   return out;
 }
 
+Place TileLowering::as_u8(const Place& place) {
+  if (place.view.dtype == DType::u8) return place;
+  Place out = builder_.allocate_arena(
+      DType::u8, Shape(place.view.sizes.begin(), place.view.sizes.begin() + place.view.rank),
+      axis_order(place.view));
+  add_shifted_copy(builder_, builder_.node(group_.anchor), place, out, 128);
+  return out;
+}
+
+namespace {
+
+// Calls f(column, element) for all of b.
+template <class F>
+void each_weight(const std::byte* data, const PackSource& source, F f) {
+  const auto& t = source.taps;
+  const auto& d = source.depth;
+  for (int64_t c = 0; c < source.columns.extent; ++c)
+    for (int64_t i = 0; i < t[0].extent * t[1].extent * t[2].extent; ++i) {
+      const int64_t tap = i / (t[1].extent * t[2].extent) * t[0].stride +
+                          i / t[2].extent % t[1].extent * t[1].stride + i % t[2].extent * t[2].stride;
+      for (int64_t k = 0; k < d[0].extent * d[1].extent; ++k) {
+        const int64_t at = tap + k / d[1].extent * d[0].stride + k % d[1].extent * d[1].stride;
+        f(c, data[c * source.columns.stride + at]);
+      }
+    }
+}
+
+int32_t centred(DType dtype, std::byte weight) {
+  const auto bits = static_cast<uint8_t>(weight);
+  return dtype == DType::u8 ? bits - 128 : static_cast<int8_t>(bits);
+}
+
+}  // namespace
+
+Place TileLowering::column_sums(const Place& b, const PackSource& source) {
+  const int64_t count = source.columns.extent;
+  const Buffer buffer = builder_.plan().buffers[static_cast<size_t>(b.buffer)];
+  auto sum = [&](std::span<std::byte> out) {
+    auto* sums = reinterpret_cast<int32_t*>(out.data());
+    each_weight(buffer.memory + b.offset, source,
+                [&](int64_t c, std::byte weight) { sums[c] += centred(source.dtype, weight); });
+  };
+  const std::string key = builder_.weight_name(b) + " column sums";
+  const auto sums = builder_.workshop().weights.get(key, static_cast<size_t>(count) * sizeof(int32_t), sum);
+  const Buffer memory{.kind = Buffer::Kind::constant,
+                      .bytes = static_cast<int64_t>(sums.size()),
+                      .memory = const_cast<std::byte*>(sums.data())};
+  return {.buffer = builder_.add_buffer(memory), .view = dense_view(DType::i32, {count}, nullptr)};
+}
+
+int32_t TileLowering::load_columns(Place vector) {
+  const auto column = std::ranges::find(walks_, Walk::Kind::column, &Walk::kind) - walks_.begin();
+  Shape shape = {vector.view.sizes[0]};
+  for (size_t i = static_cast<size_t>(column) + 1; i < domain_.size(); ++i) {
+    vector.view.sizes[shape.size()] = 1;
+    vector.view.strides[shape.size()] = 0;
+    shape.push_back(1);
+  }
+  vector.view.rank = static_cast<int>(shape.size());
+  return exprs_.add_load(vector, std::move(shape));
+}
+
+int32_t TileLowering::dequantised(const QuantisedContraction& quantised, int64_t zero, const Place& b,
+                                  const PackSource& source, const Tensor* bias) {
+  const int64_t count = source.columns.extent;
+  std::vector<double> scales = channel_values(quantised.b.scale, count);
+  const double a_scale = channel_values(quantised.a.scale, 1)[0];
+  const std::vector<double> given =
+      bias ? channel_values(*bias, count) : std::vector<double>(scales.size(), 0.0);
+  const Place sums = column_sums(b, source);
+  const auto* sum =
+      reinterpret_cast<const int32_t*>(builder_.plan().buffers[static_cast<size_t>(sums.buffer)].memory);
+  std::vector<float> scale, offset;
+  for (size_t c = 0; c < scales.size(); ++c) {
+    scale.push_back(static_cast<float>(a_scale * scales[c]));
+    offset.push_back(static_cast<float>(given[c] - static_cast<double>(zero * sum[c]) * a_scale * scales[c]));
+  }
+  const int32_t factor = load_columns(builder_.constant(Tensor::of<float>({count}, scale)));
+  const int32_t addend = load_columns(builder_.constant(Tensor::of<float>({count}, offset)));
+  auto op = [&](Op op, std::vector<int32_t> args) {
+    return exprs_.add({.kind = kernel::ExprKind::op, .op = op, .dtype = DType::f32, .args = std::move(args)});
+  };
+  return op(Op::Add, {op(Op::Mul, {op(Op::Cast, {accumulator()}), factor}), addend});
+}
+
 namespace {
 
 bool is_real(DType dtype) { return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16; }
@@ -167,6 +252,7 @@ bool is_window_rank(const Graph& graph, const Node& node) {
 
 bool is_tile_anchor(const Graph& graph, const Node& node) {
   switch (node.op) {
+    case Op::MatMulInteger: return is_tile_matmul_integer(graph, node);
     case Op::MatMul:
       return all_real(graph, node) && graph.type(node.operands[0]).dims->size() >= 2 &&
              graph.type(node.operands[1]).dims->size() >= 2;
@@ -185,6 +271,7 @@ bool accepts_epilogue(const Graph& graph, const Node&, const std::vector<int32_t
 
 void lower_tile(PlanBuilder& builder, const Group& group) {
   switch (builder.node(group.anchor).op) {
+    case Op::MatMulInteger:
     case Op::MatMul: return lower_matmul(builder, group);
     case Op::Conv: return lower_conv(builder, group);
     default: return lower_pool(builder, group);

@@ -38,11 +38,12 @@ class WindowLowering {
     lowering_.walks().assign(out_.size(), Walk{});
     lowering_.walks()[0] = {Walk::Kind::row, 0};
     lowering_.walks()[1] = {Walk::Kind::column, 0};
-    problem().rows[0] = plain_rows(out_[0], x_.view.strides[0] * 4);
+    const int64_t size = bit_width(x_.view.dtype) / 8;
+    problem().rows[0] = plain_rows(out_[0], x_.view.strides[0] * size);
     for (size_t i = 0; i < spatial_; ++i) {
       lowering_.walks()[2 + i] = {Walk::Kind::row, row_dim(i)};
       problem().rows[row_dim(i)] = {.extent = out_[2 + i],
-                                    .stride = x_.view.strides[2 + i] * 4,
+                                    .stride = x_.view.strides[2 + i] * size,
                                     .input = in_size(i),
                                     .taps = kernel_[i],
                                     .step = windows_[i].stride,
@@ -72,12 +73,13 @@ class ConvLowering : public WindowLowering {
   using WindowLowering::WindowLowering;
 
   void run() {
-    w_ = builder_.place(node_.operands[1]);
+    quantised_ = find_quantised(builder_.graph(), node_);
+    w_ = builder_.place(quantised_ ? quantised_->b.integers : node_.operands[1]);
     group_count_ = node_.as<ConvAttrs>().group;
     channels_ = w_.view.sizes[1];
     const int64_t columns = w_.view.sizes[0] / group_count_;
     depthwise_ = channels_ == 1 && columns == 1 && group_count_ > 1;
-    read_channels_last(lowering_.as_f32(builder_.place(node_.operands[0])));
+    read_channels_last(operand());
     set_windows(window_attrs(node_.as<ConvAttrs>()),
                 {w_.view.sizes.begin() + 2, w_.view.sizes.begin() + w_.view.rank});
     folded_ = can_fold();
@@ -87,12 +89,24 @@ class ConvLowering : public WindowLowering {
     if (depthwise_) lowering_.work().types.kind = kernel::TileKind::depthwise;
     problem().a.slot = lowering_.add_place(x_);
     problem().depth = depthwise_ ? 1 : channels_ * (folded_ ? kernel_.back() : 1);
+    if (quantised_) problem().depth = (problem().depth + 3) / 4 * 4;
+    problem().padding = static_cast<double>(zero_);
     choose(depthwise_ ? w_.view.sizes[0] : columns);
     place_weights();
-    lowering_.finish(with_bias(), channels_last(static_cast<int>(out_.size())));
+    lowering_.finish(quantised_ ? in_real_numbers() : with_bias(),
+                     channels_last(static_cast<int>(out_.size())));
   }
 
  private:
+  Place operand() {
+    if (!quantised_) return lowering_.as_f32(builder_.place(node_.operands[0]));
+    lowering_.work().types.a = DType::u8;
+    lowering_.work().types.b = DType::i8;
+    const Place& x = builder_.place(quantised_->a.integers);
+    zero_ = quantised_->a.zero + (x.view.dtype == DType::i8 ? 128 : 0);
+    return lowering_.as_u8(x);
+  }
+
   bool can_fold() const {
     return !depthwise_ && group_count_ == 1 && channels_ <= kFewChannels && kernel_.back() > 1 &&
            windows_.back().dilation == 1;
@@ -106,11 +120,11 @@ class ConvLowering : public WindowLowering {
     Shape shape(x_.view.sizes.begin(), x_.view.sizes.begin() + x_.view.rank);
     if (axis.pad_begin == 0 && reach <= shape[last] && is_run(x_)) return;
     shape[last] = std::max(reach, shape[last] + axis.pad_begin);
-    const Place padded = builder_.allocate_arena(DType::f32, shape, channels_last(x_.view.rank));
+    const Place padded = builder_.allocate_arena(x_.view.dtype, shape, channels_last(x_.view.rank));
     Place inside = padded;
     inside.view.sizes[last] = x_.view.sizes[last];
-    inside.offset += axis.pad_begin * padded.view.strides[last] * 4;
-    add_fill(builder_, node_, padded, 0);
+    inside.offset += axis.pad_begin * padded.view.strides[last] * bit_width(x_.view.dtype) / 8;
+    add_fill(builder_, node_, padded, static_cast<double>(zero_));
     add_copy(builder_, node_, x_, inside);
     x_ = padded;
     axis.pad_begin = 0;
@@ -124,20 +138,24 @@ class ConvLowering : public WindowLowering {
     axis.taps = 1;
   }
 
-  void place_weights() {
+  PackSource source() const {
     PackSource source{.dtype = w_.view.dtype, .taps = {}, .depth = {}, .columns = {}};
     const size_t taps = folded_ ? spatial_ - 1 : spatial_;
     for (size_t i = 0; i < taps; ++i)
       source.taps[3 - taps + i] = {w_.view.sizes[2 + i], w_.view.strides[2 + i]};
     if (!depthwise_) source.depth[1] = {channels_, w_.view.strides[1]};
     if (folded_) source.depth[0] = {kernel_.back(), w_.view.strides[1 + spatial_]};
-    source.columns = {problem().columns, w_.view.strides[0]};
+    source.columns = {depthwise_ ? w_.view.sizes[0] : w_.view.sizes[0] / group_count_, w_.view.strides[0]};
+    return source;
+  }
+
+  void place_weights() {
     std::vector<int64_t> pieces;
     const int64_t groups = depthwise_ ? 1 : group_count_;
     for (int64_t g = 0; g < groups; ++g)
       pieces.push_back(g * problem().columns * w_.view.strides[0] * bit_width(w_.view.dtype) / 8);
-    const int64_t piece = pack_layout(lowering_.work().types, lowering_.work().choice, source).bytes();
-    problem().b = lowering_.packed_b(w_, source, pieces);
+    const int64_t piece = pack_layout(lowering_.work().types, lowering_.work().choice, source()).bytes();
+    problem().b = lowering_.packed_b(w_, source(), pieces);
     if (groups == 1) return;
     problem().outer[0] = groups;
     problem().a.outer[0] = channels_ * 4;
@@ -145,23 +163,23 @@ class ConvLowering : public WindowLowering {
     lowering_.split_columns(problem().columns);
   }
 
+  int32_t in_real_numbers() {
+    const bool biased = node_.operands.size() > 2 && !node_.operands[2].is_none();
+    const Tensor* bias = biased ? constant_of(builder_.graph(), node_.operands[2]) : nullptr;
+    return lowering_.dequantised(*quantised_, zero_, w_, source(), bias);
+  }
+
   int32_t with_bias() {
     const int32_t sum = lowering_.accumulator();
     if (node_.operands.size() < 3 || node_.operands[2].is_none()) return sum;
-    Place bias = builder_.place(node_.operands[2]);
-    Shape shape = {bias.view.sizes[0]};  // along channels, the second axis of the output
-    for (size_t i = 0; i < spatial_; ++i) {
-      shape.push_back(1);
-      bias.view.sizes[1 + i] = 1;
-      bias.view.strides[1 + i] = 0;
-    }
-    bias.view.rank = static_cast<int>(shape.size());
-    const int32_t load = lowering_.exprs().add_load(bias, shape);
+    const int32_t load = lowering_.load_columns(builder_.place(node_.operands[2]));
     return lowering_.exprs().add(
         {.kind = kernel::ExprKind::op, .op = Op::Add, .dtype = DType::f32, .args = {sum, load}});
   }
 
   Place w_;
+  std::optional<QuantisedContraction> quantised_;
+  int64_t zero_ = 0;  // of the unsigned integers; what padding holds
   int64_t group_count_ = 1;
   int64_t channels_ = 1;  // of one group
   bool depthwise_ = false;

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/sha256.h"
+#include "device/cpu/quantised.h"
 #include "device/cpu/static_graph.h"
 #include "ingot/error.h"
 #include "ir/op_info.h"
@@ -16,7 +17,7 @@ constexpr int64_t kSlack = 64;  // readable bytes behind every arena buffer, for
 std::vector<int> count_readers(const Graph& graph) {
   std::vector<int> readers(graph.nodes().size(), 0);
   for (const Node& node : graph.nodes())
-    for (Value v : node.operands)
+    for (Value v : operands_read(graph, node))
       if (!v.is_none()) ++readers[static_cast<size_t>(v.node)];
   for (const Port& port : graph.outputs()) ++readers[static_cast<size_t>(port.value.node)];
   return readers;

@@ -88,6 +88,9 @@ void lower_view(PlanBuilder& builder, const Group& group);
 void lower_routine(PlanBuilder& builder, const Group& group);
 // Copies, converting the element type.
 void add_copy(PlanBuilder& builder, const Node& node, const Place& from, const Place& to);
+// x + shift for bytes, which wrap: between signed and unsigned ones.
+void add_shifted_copy(PlanBuilder& builder, const Node& node, const Place& from, const Place& to,
+                      int64_t shift);
 void add_fill(PlanBuilder& builder, const Node& node, const Place& to, double value);
 
 // Lowers all groups, compiles the kernels and lays out the memory.

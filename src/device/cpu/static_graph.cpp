@@ -1,5 +1,6 @@
 #include "device/cpu/static_graph.h"
 
+#include "device/cpu/quantised.h"
 #include "device/reference/evaluate.h"
 #include "ingot/error.h"
 #include "ir/decompose.h"
@@ -9,13 +10,23 @@ namespace ingot::cpu {
 namespace {
 
 constexpr int64_t kMaxFolded = int64_t{1} << 20;  // elements of a constant made here
-constexpr int kMaxRounds = 8;                     // decompositions within decompositions
+constexpr int64_t kMaxWeights = int64_t{1} << 26;
+constexpr int64_t kFewElements = 16;
+constexpr int kMaxRounds = 8;  // decompositions within decompositions
 
 // Builds the nodes of one graph anew.
 class Rebuild {
  public:
   Rebuild(const Graph& from, GraphBuilder& g, const KeepComposite* keep)
       : from_(from), g_(g), keep_(keep), values_(from.nodes().size()) {}
+
+  // From now on also quantised weights become real numbers, but for those that are read as integers.
+  void fold_weights() {
+    read_.assign(from_.nodes().size(), false);
+    for (const Node& node : from_.nodes())
+      for (Value v : operands_read(from_, node))
+        if (!v.is_none()) read_[static_cast<size_t>(v.node)] = true;
+  }
 
   void add_inputs(std::span<const Shape> shapes, std::span<const std::optional<Tensor>> given) {
     for (size_t i = 0; i < from_.inputs().size(); ++i) {
@@ -90,6 +101,9 @@ class Rebuild {
     const OpInfo& info = op_info(node.op);
     if (info.is(Random) || info.is(Control) || node.op == Op::Constant || operands.empty())
       return std::nullopt;
+    const bool weights = node.op == Op::Dequantize && is_weights(from_.type(node.operands[0]));
+    if (weights && (read_.empty() || !read_[static_cast<size_t>(&node - from_.nodes().data())]))
+      return std::nullopt;
     int64_t total = 0;
     for (const Type& type : node.types) {
       if (!type.is_tensor()) return std::nullopt;
@@ -102,10 +116,14 @@ class Rebuild {
       if (constant) total += constant->count();
       data.emplace_back(v.is_none() ? Datum() : Datum(constant->aligned()));
     }
-    if (total > kMaxFolded) return std::nullopt;
+    if (total > (weights ? kMaxWeights : kMaxFolded)) return std::nullopt;
     std::vector<Value> outputs;
     for (Datum& datum : reference::evaluate_node(node, data)) outputs.push_back(g_.constant(datum.tensor()));
     return outputs;
+  }
+
+  static bool is_weights(const Type& type) {
+    return is_static(type) && bit_width(type.dtype) <= 8 && element_count(static_shape(type)) > kFewElements;
   }
 
   const Graph& from_;
@@ -113,7 +131,12 @@ class Rebuild {
   const KeepComposite* keep_;
   std::vector<std::vector<Value>> values_;
   bool changed_ = false;
+  std::vector<bool> read_;  // by node, where weights are folded
 };
+
+bool dequantises(const Graph& graph) {
+  return std::ranges::any_of(graph.nodes(), [](const Node& node) { return node.op == Op::Dequantize; });
+}
 
 }  // namespace
 
@@ -130,10 +153,11 @@ Shape static_shape(const Type& type) {
 Graph make_static(const Graph& graph, std::span<const Shape> input_shapes,
                   std::span<const std::optional<Tensor>> input_values, const KeepComposite& keep) {
   auto rebuild = [&](const Graph& from, std::span<const Shape> shapes,
-                     std::span<const std::optional<Tensor>> values, const KeepComposite* kept,
+                     std::span<const std::optional<Tensor>> values, const KeepComposite* kept, bool last,
                      bool& changed) {
     GraphBuilder g(from.name());
     Rebuild pass(from, g, kept);
+    if (last) pass.fold_weights();
     pass.add_inputs(shapes, values);
     pass.add_nodes();
     pass.add_outputs();
@@ -141,12 +165,12 @@ Graph make_static(const Graph& graph, std::span<const Shape> input_shapes,
     return std::move(g).finish();
   };
   bool changed = true;
-  Graph out = rebuild(graph, input_shapes, input_values, nullptr, changed);
+  Graph out = rebuild(graph, input_shapes, input_values, nullptr, false, changed);
   for (int round = 0; round < kMaxRounds; ++round) {
-    out = rebuild(out, {}, {}, &keep, changed);
+    out = rebuild(out, {}, {}, &keep, false, changed);
     if (!changed) break;
   }
-  return out;
+  return dequantises(out) ? rebuild(out, {}, {}, nullptr, true, changed) : out;
 }
 
 }  // namespace ingot::cpu

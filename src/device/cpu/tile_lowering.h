@@ -2,6 +2,7 @@
 
 #include "device/cpu/group_exprs.h"
 #include "device/cpu/plan_builder.h"
+#include "device/cpu/quantised.h"
 #include "device/cpu/tile_step.h"
 
 namespace ingot::cpu {
@@ -29,6 +30,17 @@ class TileLowering {
   // b, packed for work().types and choice; `pieces`: byte offsets in `from` of one problem each.
   TilePlace packed_b(const Place& from, PackSource source, const std::vector<int64_t>& pieces);
   Place as_f32(const Place& place);
+  // Bytes as unsigned ones: signed ones 128 higher.
+  Place as_u8(const Place& place);
+
+  // What sums of integers stand for: acc * scale[c] + offset[c], with the zero point of a and a constant bias
+  // in the offset. `zero`: that of the unsigned a; `source`: b as it is packed.
+  int32_t dequantised(const QuantisedContraction& quantised, int64_t zero, const Place& b,
+                      const PackSource& source, const Tensor* bias);
+  // Sums of b over taps and depth, i32 by column; u8 counts from 128.
+  Place column_sums(const Place& b, const PackSource& source);
+  // A vector along the columns, as a load of the epilogue.
+  int32_t load_columns(Place vector);
 
   // `anchor_expr`: the value of the anchor; `order`: how the output should lie.
   void finish(int32_t anchor_expr, const std::vector<int>& order);
