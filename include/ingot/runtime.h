@@ -46,7 +46,10 @@ struct RuntimeConfig {
   std::string isa;  // cpu: the highest instruction set to use (avx2, avx512, avx512-vnni, avx512-bf16, amx);
                     // empty: what $INGOT_CPU_ISA says, else all that the processor has
   bool keep_denormals = false;  // cpu: numbers below 1e-38 are zero inside an inference unless this is set
-  bool time_steps = false;      // Context::steps() has times, which costs a little at each step
+  // cpu: where compiled kernels and packed weights are kept for the next start; empty: nowhere. Unset: what
+  // $INGOT_CACHE says, else $XDG_CACHE_HOME/ingot or ~/.cache/ingot.
+  std::optional<std::string> cache_folder;
+  bool time_steps = false;  // Context::steps() has times, which costs a little at each step
 };
 
 // One input or output of an engine.
@@ -91,18 +94,20 @@ class INGOT_API Runtime {
 // Counters of an engine since it was opened.
 struct EngineStats {
   uint64_t file_bytes = 0;
-  uint64_t weight_bytes = 0;      // constants in the file, each counted once
-  double open_seconds = 0;        // all of Runtime::open
-  double compile_seconds = 0;     // the device's part of it
-  uint64_t kernels = 0;           // that the prepared programs use; 0 for devices without kernels
-  uint64_t kernels_compiled = 0;  // of them, compiled by this process
-  uint64_t kernels_cached = 0;    // of them, found in a cache
-  uint64_t plans = 0;             // sets of input shapes prepared
-  uint64_t reference_nodes = 0;   // nodes of those that the reference device runs, for want of a kernel
-  int64_t arena_bytes = 0;        // intermediate memory of a context, at most
-  int64_t packed_bytes = 0;       // weights in the form that kernels read
-  uint64_t contexts_created = 0;  // alive or not
-  uint64_t inferences = 0;        // completed by all contexts
+  uint64_t weight_bytes = 0;          // constants in the file, each counted once
+  double open_seconds = 0;            // all of Runtime::open
+  double compile_seconds = 0;         // the device's part of it
+  uint64_t kernels = 0;               // that the prepared programs use; 0 for devices without kernels
+  uint64_t kernels_compiled = 0;      // of them, compiled by this process
+  uint64_t kernels_cached = 0;        // of them, found in a cache
+  uint64_t cache_rejected = 0;        // files of the cache that were damaged or not private to the user
+  uint64_t cache_write_failures = 0;  // files that could not be kept for the next start
+  uint64_t plans = 0;                 // sets of input shapes prepared
+  uint64_t reference_nodes = 0;       // nodes of those that the reference device runs, for want of a kernel
+  int64_t arena_bytes = 0;            // intermediate memory of a context, at most
+  int64_t packed_bytes = 0;           // weights in the form that kernels read
+  uint64_t contexts_created = 0;      // alive or not
+  uint64_t inferences = 0;            // completed by all contexts
 };
 
 // An opened engine. Immutable and thread-safe; any number of contexts share it and its weights.

@@ -78,7 +78,7 @@ class BenchCommand : public Command {
   }
 
   void open(Logger& logger) {
-    if (!options_.cache.empty()) setenv("INGOT_CACHE", options_.cache.c_str(), 1);
+    if (!options_.cache.empty()) run_.keep_cache_in(options_.cache);
     options_.apply_inputs(run_);
     if (options_.wants_steps()) run_.time_steps();
     ScratchFolder folder;  // the file may go once it is mapped

@@ -42,6 +42,9 @@ std::string device_text(const EngineStats& stats) {
                      format_bytes(static_cast<uint64_t>(stats.packed_bytes)));
   out += fmt::format("kernels     {}: {} compiled, {} from the cache; for {} sets of shapes\n", stats.kernels,
                      stats.kernels_compiled, stats.kernels_cached, stats.plans);
+  if (stats.cache_rejected + stats.cache_write_failures > 0)
+    out += fmt::format("cache       {} files rejected, {} not written\n", stats.cache_rejected,
+                       stats.cache_write_failures);
   if (stats.reference_nodes > 0)
     out += fmt::format("fallbacks   {} nodes run on the reference device, for want of a kernel\n",
                        stats.reference_nodes);
@@ -52,6 +55,8 @@ Json device_json(const EngineStats& stats) {
   return {{"kernels", stats.kernels},
           {"compiled", stats.kernels_compiled},
           {"cached", stats.kernels_cached},
+          {"cache_rejected", stats.cache_rejected},
+          {"cache_write_failures", stats.cache_write_failures},
           {"plans", stats.plans},
           {"reference_nodes", stats.reference_nodes},
           {"arena_bytes", stats.arena_bytes},

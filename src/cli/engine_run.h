@@ -21,6 +21,7 @@ class EngineRun {
   void set_path(std::string path) { path_ = std::move(path); }
   void add_shape(std::string text) { shape_texts_.push_back(std::move(text)); }       // NAME=SHAPE
   void add_input_file(std::string text) { input_texts_.push_back(std::move(text)); }  // NAME=FILE
+  void keep_cache_in(const std::string& folder) { config_.cache_folder = folder; }
   void time_steps() { config_.time_steps = true; }
   void use_random_inputs(int64_t seed);  // for those not given, unless a seed was
   void open(Logger& logger);

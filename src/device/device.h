@@ -50,10 +50,12 @@ struct ProgramStats {
   uint64_t kernels = 0;           // distinct, in use
   uint64_t kernels_compiled = 0;  // by this process for this program
   uint64_t kernels_cached = 0;    // found in a cache instead
-  uint64_t plans = 0;             // sets of shapes prepared
-  uint64_t reference_nodes = 0;   // of those plans, run by the reference device for want of a kernel
-  int64_t arena_bytes = 0;        // of the largest plan, per context
-  int64_t packed_bytes = 0;       // of weights in packed form
+  uint64_t cache_rejected = 0;    // files of the cache that were damaged or not private
+  uint64_t cache_write_failures = 0;
+  uint64_t plans = 0;            // sets of shapes prepared
+  uint64_t reference_nodes = 0;  // of those plans, run by the reference device for want of a kernel
+  int64_t arena_bytes = 0;       // of the largest plan, per context
+  int64_t packed_bytes = 0;      // of weights in packed form
 };
 
 // A graph made ready for one device. Immutable: any number of threads may use it at once. It keeps alive what
@@ -70,6 +72,7 @@ struct CompileOptions {
   std::string
       identity;     // digest of the engine; kernels and packed weights are cached under it; empty: not cached
   std::string isa;  // highest instruction set to use, as the device names them; empty: all there are
+  std::optional<std::string> cache_folder;  // unset: Cache::default_folder(); empty: no cache
   bool keep_denormals = false;
   bool time_steps = false;
   std::vector<std::vector<Shape>> shapes = {};  // of the inputs, by profile: prepared at once

@@ -36,6 +36,8 @@ EngineStats Engine::stats() const {
     stats.kernels = program.kernels;
     stats.kernels_compiled = program.kernels_compiled;
     stats.kernels_cached = program.kernels_cached;
+    stats.cache_rejected = program.cache_rejected;
+    stats.cache_write_failures = program.cache_write_failures;
     stats.plans = program.plans;
     stats.reference_nodes = program.reference_nodes;
     stats.arena_bytes = program.arena_bytes;

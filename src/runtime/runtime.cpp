@@ -138,6 +138,7 @@ void Runtime::State::compile(Engine::State& engine, std::shared_ptr<const Graph>
   CompileOptions options{.threads = config.threads,
                          .identity = engine.identity,
                          .isa = config.isa,
+                         .cache_folder = config.cache_folder,
                          .keep_denormals = config.keep_denormals,
                          .time_steps = config.time_steps,
                          .shapes = shapes_to_prepare(engine),

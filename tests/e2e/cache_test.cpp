@@ -8,6 +8,7 @@
 
 #include "ingot/builder.h"
 #include "ingot/graph.h"
+#include "ingot/runtime.h"
 #include "kernel/target.h"
 #include "support/run_program.h"
 #include "support/temp_folder.h"
@@ -78,6 +79,23 @@ class CacheOfProgram : public testing::Test {
   const std::string cache_ = folder_.file("cache");
   std::string expected_;
 };
+
+TEST_F(CacheOfProgram, RuntimeConfigNamesTheFolderAndStatsCount) {
+  const auto start = [&](const std::string& folder) {
+    RuntimeConfig config;
+    config.device = "cpu";
+    config.cache_folder = folder;
+    const auto engine = Runtime(config).open(engine_);
+    engine->create_context()->run({{"x", Tensor::of<float>({20, 70}, std::vector<float>(20 * 70, 0.5f))}});
+    return engine->stats();
+  };
+  EXPECT_GT(start(cache_).kernels_compiled, 0u);
+  EXPECT_EQ(start(cache_).kernels_compiled, 0u);
+  for (const fs::path& file : files()) fs::resize_file(file, 100);
+  EXPECT_EQ(start(cache_).cache_rejected, files().size());
+  EXPECT_GT(start("/proc/cache").cache_write_failures, 0u);
+  EXPECT_EQ(start("").cache_write_failures, 0u);
+}
 
 TEST_F(CacheOfProgram, AWarmStartNeedsNoCompiler) {
   const ProgramResult cold = run(cache_, "/nowhere.so");

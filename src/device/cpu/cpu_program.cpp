@@ -44,6 +44,13 @@ std::string weights_key(const kernel::Target& target, const CompileOptions& opti
   return options.identity.empty() ? "" : fmt::format("{}-{}", options.identity, to_string(target.level));
 }
 
+std::shared_ptr<Cache> open_cache(const CompileOptions& options) {
+  const std::string folder = options.identity.empty() ? ""
+                             : options.cache_folder   ? *options.cache_folder
+                                                      : Cache::default_folder();
+  return std::make_shared<Cache>(folder, options.diagnostics);
+}
+
 }  // namespace
 
 bool PartPlans::matches(const Entry& entry, std::span<const Tensor* const> inputs) const {
@@ -99,8 +106,7 @@ CpuProgram::CpuProgram(std::shared_ptr<const Graph> graph, const CompileOptions&
     : graph_(std::move(graph)),
       parts_(cut_graph(*graph_)),
       pool_(shared_thread_pool(options.threads)),
-      cache_(std::make_shared<Cache>(options.identity.empty() ? "" : Cache::default_folder(),
-                                     options.diagnostics)),
+      cache_(open_cache(options)),
       kernels_(std::make_unique<KernelSet>(target, cache_, options.identity, options.diagnostics)),
       weights_(std::make_unique<PackedWeights>(cache_, weights_key(target, options), options.diagnostics)),
       keep_denormals_(options.keep_denormals),
@@ -162,8 +168,12 @@ ProgramStats CpuProgram::stats() const {
     const KernelStats kernels = kernels_->stats();
     stats.kernels = static_cast<uint64_t>(kernels_->size());
     stats.kernels_compiled = kernels.compiled;
+    const CacheStats cache = cache_->stats();
+    stats.cache_rejected = cache.damaged + cache.refused;
+    stats.cache_write_failures = cache.write_failures;
     stats.kernels_cached = kernels.registry + kernels.embedded + kernels.image + kernels.entry;
     const PackedWeightsStats weights = weights_->stats();
+    stats.cache_rejected += weights.damaged_pieces;
     stats.packed_bytes = static_cast<int64_t>(weights.mapped_bytes + weights.packed_bytes);
   }
   for (const auto& plans : plans_) {
