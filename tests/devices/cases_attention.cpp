@@ -80,8 +80,9 @@ void add_attention(Table& table) {
   for (DType dtype : {DType::f32, DType::f16, DType::bf16, DType::f64})
     for (const Form& f : forms()) {
       auto build = [=](GraphMaker& m) { return attention(m, dtype, f); };
-      table.push_back({fmt::format("attention {} {}", to_string(dtype), f.name), build, Closeness::composed,
-                       dtype == DType::f32 ? all_sources() : plain_and_one_more(table.size())});
+      table.push_back(
+          {fmt::format("attention {} {}", to_string(dtype), f.name), build, Closeness::composed,
+           dtype == DType::f32 ? plain_and_two_more(table.size()) : plain_and_one_more(table.size())});
     }
 }
 
@@ -100,7 +101,7 @@ void add_rotary(Table& table) {
         };
         table.push_back({fmt::format("rotary_embedding {}{}{}", to_string(dtype),
                                      interleaved ? " interleaved" : "", positions ? " positions" : ""),
-                         build, Closeness::composed, all_sources()});
+                         build, Closeness::composed, plain_and_two_more(table.size())});
       }
 }
 

@@ -62,7 +62,8 @@ void add_gemms(Table& table) {
         };
         table.push_back({fmt::format("gemm {} form {} bias {}", to_string(dtype), form,
                                      bias < biases.size() ? to_string(biases[bias]) : "none"),
-                         build, Closeness::sums, plain_and_one_more(table.size())});
+                         build, dtype == DType::f16 ? Closeness::composed : Closeness::sums,
+                         plain_and_one_more(table.size())});
       }
 }
 

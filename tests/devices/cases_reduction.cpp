@@ -27,6 +27,8 @@ const std::vector<Form>& forms() {
                                         {{2, 5, 7, 33}, {1, 2}},
                                         {{1, 1}, {0}},
                                         {{3, 0}, {0}},
+                                        {{0, 3}, {0}},
+                                        {{2, 0}, {}, false},
                                         {{700}, {}},
                                         {{3, 517}, {1}},
                                         {{129, 3}, {0}}};
@@ -55,7 +57,8 @@ void add_reductions(Table& table) {
   for (Op op : {Op::ReduceSum, Op::ReduceMean, Op::ReduceProd, Op::ReduceMax, Op::ReduceMin})
     for (DType dtype : {DType::f32, DType::f16, DType::bf16, DType::f64, DType::i64, DType::i32, DType::u8})
       for (size_t i = 0; i < forms().size(); ++i) {
-        if (forms()[i].shape.back() == 0 && op != Op::ReduceSum) continue;
+        const bool no_identity = op == Op::ReduceMax || op == Op::ReduceMin || op == Op::ReduceMean;
+        if (element_count(forms()[i].shape) == 0 && no_identity) continue;
         if (dtype == DType::f32 || i % 2 == table.size() % 2)
           table.push_back(reduction(op_info(op), dtype, forms()[i], table.size()));
       }

@@ -17,7 +17,7 @@ void add_transforms(Table& table) {
               m.g.dft(x, {}, {}, {.axis = 1, .inverse = form == 1, .one_sided = form == 2})};
         };
         table.push_back({fmt::format("dft {} of {} form {}", to_string(dtype), n, form), build,
-                         Closeness::sums, plain_and_one_more(table.size())});
+                         Closeness::composed, plain_and_one_more(table.size())});
       }
 }
 
@@ -32,7 +32,7 @@ void add_signal_cases(Table& table) {
       return std::vector<Value>{m.g.stft(signal, scalar(m, 7), window, {}, {.one_sided = one_sided})};
     };
     table.push_back(
-        {fmt::format("stft{}", one_sided ? " one_sided" : ""), build, Closeness::sums, all_sources()});
+        {fmt::format("stft{}", one_sided ? " one_sided" : ""), build, Closeness::composed, all_sources()});
   }
   auto mel = [](GraphMaker& m) {
     return std::vector<Value>{

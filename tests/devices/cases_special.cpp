@@ -21,6 +21,8 @@ std::vector<double> floats(DType dtype) {
 bool accepts_denormals(Op op) {
   switch (op) {
     case Op::Sign:
+    case Op::Mul:
+    case Op::Prelu:
     case Op::Log:
     case Op::Reciprocal:
     case Op::Sqrt:

@@ -14,6 +14,12 @@ std::vector<Source> plain_and_one_more(size_t turn) {
   return {Source::plain, all[1 + turn % (all.size() - 1)]};
 }
 
+std::vector<Source> plain_and_two_more(size_t turn) {
+  std::vector<Source> sources = plain_and_one_more(turn);
+  sources.push_back(plain_and_one_more(turn + 4).back());
+  return sources;
+}
+
 Table make_table() {
   Table table;
   add_pointwise_cases(table);

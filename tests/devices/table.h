@@ -48,6 +48,7 @@ void add_control_cases(Table& table);
 // The sources that change how an operand lies in memory, one after the other over the cases of a family, so
 // that each meets every op.
 std::vector<Source> plain_and_one_more(size_t turn);
+std::vector<Source> plain_and_two_more(size_t turn);
 const std::vector<Source>& all_sources();
 
 }  // namespace ingot::devices

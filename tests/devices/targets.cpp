@@ -24,6 +24,7 @@ std::vector<Target> targets_at_every_level() {
       if (target.name != "cpu") continue;
       target.options.isa = to_string(static_cast<kernel::IsaLevel>(level));
       target.name = fmt::format("{}_{}", target.name, target.options.isa);
+      target.share = level == 0 ? 2 : 8;
       found.push_back(std::move(target));
     }
   return found;

@@ -12,12 +12,14 @@ struct Target {
   std::string name;
   const Device* device;
   CompileOptions options;
+  uint64_t share = 1;  // of many cases, one of so many is enough
 };
 
 // Every device of this build but the oracle; the reference device itself where there is no other, so that the
 // suite never runs empty. At most two threads, so that work is split.
 std::vector<Target> targets();
-// The same at every instruction-set level that this machine has; the highest first.
+// Those at every lower instruction-set level of this machine too. AVX2 has code of its own nearly everywhere,
+// the others differ from each other in few kernels.
 std::vector<Target> targets_at_every_level();
 
 }  // namespace ingot::devices

@@ -120,7 +120,9 @@ class MatMulLowering {
   }
 
   bool use_b_as_it_is() const {
-    const bool dense = b_.view.strides[last(b_)] == 1 && b_.view.dtype == DType::f32;
+    // A stride of 0 between rows would say packed.
+    const bool dense =
+        b_.view.strides[last(b_)] == 1 && b_.view.strides[last(b_) - 1] != 0 && b_.view.dtype == DType::f32;
     const bool constant =
         builder_.plan().buffers[static_cast<size_t>(b_.buffer)].kind == Buffer::Kind::constant;
     return dense && !constant && (out_[out_.size() - 2] <= kPackRows || out_.back() <= kNarrowColumns);

@@ -33,6 +33,7 @@ class NestLowering {
     const Value root{group_.root(), 0};
     const Place out = builder_.allocate(root, output_order());
     builder_.set_place(root, out);
+    if (out.view.count() == 0) return;
     add_store(out);
     drop_unit_axes();
     order_axes();
