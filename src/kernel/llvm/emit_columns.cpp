@@ -55,7 +55,7 @@ class ColumnEmitter {
   void run_walk(ReductionWalk& walk, std::vector<Expressions>& columns, const Place& first,
                 llvm::Value* mask) {
     const auto vectors = static_cast<int>(columns.size());
-    for (Expressions& values : columns) hoist(values, nest_, walk.roots(), walks_.along);
+    for (Expressions& values : columns) walk.prepare(values);
     const Values sums = loop_reduced(frame_, first, nest_.axes.size(), walk.identities(vectors),
                                      [&](const Place& place, Values carried) {
                                        return step(walk, columns, place, mask, std::move(carried));

@@ -5,8 +5,8 @@ namespace {
 
 using Values = FunctionEmitter::Values;
 
-// Short chains need several vectors in flight to reach the speed of memory; long ones are that by themselves.
-int unroll_for(int weight) { return weight < 8 ? 4 : weight < 24 ? 2 : 1; }
+// Short chains need several vectors per turn to reach the speed of memory; long ones are that by themselves.
+int unroll_for(int weight) { return weight < 8 ? 4 : weight < 16 ? 2 : 1; }
 
 }  // namespace
 

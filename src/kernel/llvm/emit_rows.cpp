@@ -36,7 +36,7 @@ class RowEmitter {
   }
 
   void run_walk(ReductionWalk& walk, Expressions& values, const Place& place) {
-    hoist(values, nest_, walk.roots(), walks_.along);
+    walk.prepare(values);
     const int slots = walk.unroll(most_vectors());
     const Values sums =
         loop_reduced(frame_, place, axis_, walk.identities(slots), [&](const Place& start, Values carried) {

@@ -16,12 +16,21 @@ class Expressions {
   llvm::Value* value(int32_t expr);
   // Takes a value from elsewhere instead of computing it: one that is the same at all places, say.
   void set(int32_t expr, llvm::Value* value) { values_.at(static_cast<size_t>(expr)) = value; }
+  // Has an f32 division computed as a product with the reciprocal of its divisor, which is known here. It may then err
+  // by one unit in the last place more.
+  void multiply_by_reciprocal(int32_t division);
 
  private:
   FunctionEmitter& emitter_;
   const LoopNest& nest_;
   Leaf leaf_;
   std::vector<llvm::Value*> values_;
+  // Of divisions: the dividend times both.
+  struct Factors {
+    llvm::Value* scale = nullptr;
+    llvm::Value* reciprocal = nullptr;
+  };
+  std::vector<Factors> factors_;
 };
 
 // One pointwise op on vectors of its operand types (see Expr for attributes).

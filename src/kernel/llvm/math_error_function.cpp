@@ -18,10 +18,10 @@ Vec erf(Vec x) {
 // infinity, as x times 0 does.
 Vec gelu_erf(Vec x) {
   const Vec a = at_most(abs(x), 16);
-  const Vec square = a * a;
-  const Vec low = fma(a, a, -square);
-  constexpr int kPower = 24;
-  const Vec e = exp(square * -0.5, low * -0.5, kPower);
+  const Vec half = a * -0.5;
+  const Vec square = a * half;
+  const Vec low = fma(a, half, -square);
+  const Vec e = exp_of_parts(square, low, 0x1p24);
   const Vec tail = e * polynomial(a, kGeluTailTop) / polynomial(a, kGeluTailBottom);
   const Vec negative = select(x < -a, x, -a);
   return fma(tail, negative * 0x1p-24, at_least(x, 0));
@@ -31,7 +31,7 @@ Vec gelu_erf(Vec x) {
 Vec gelu_tanh(Vec x) {
   constexpr double kSlope = 1.5957691216057308;  // 2 sqrt(2 / pi)
   const Vec u = x * fma(x * x, kSlope * 0.044715, kSlope);
-  const Vec e = exp(-u, -8);
+  const Vec e = exp(-u, 0x1p-8);
   return x * 0x1p-8 / (e + 0x1p-8);
 }
 

@@ -25,6 +25,11 @@ Reduced reduce(Vec x) {
 // exp(r) - 1.
 Vec expm1_fraction(Vec r) { return fma(polynomial(r, kExp), r * r, r); }
 
+Vec exp_of_reduced(Vec fraction, Vec n, double factor) {
+  const Vec e = expm1_fraction(fraction);
+  return scale(factor == 1 ? e + 1 : fma(e, factor, factor), n);
+}
+
 }  // namespace
 
 Vec scale(Vec p, Vec n) {
@@ -40,16 +45,16 @@ Vec scale(Vec p, Vec n) {
   return p * power(half) * power(whole - half);
 }
 
-Vec exp(Vec x) { return exp(x, 0); }
+Vec exp(Vec x) { return exp(x, 1); }
 
-Vec exp(Vec x, int power) {
-  const Reduced reduced = reduce(at_least(at_most(x, 150), -150));
-  return scale(expm1_fraction(reduced.fraction) + 1, power == 0 ? reduced.n : reduced.n + power);
+Vec exp(Vec x, double factor) {
+  const Reduced reduced = reduce(at_least(at_most(x, 149), -149));
+  return exp_of_reduced(reduced.fraction, reduced.n, factor);
 }
 
-Vec exp(Vec x, Vec low, int power) {
-  const Reduced reduced = reduce(at_least(at_most(x, 150), -150));
-  return scale(expm1_fraction(reduced.fraction + low) + 1, reduced.n + power);
+Vec exp_of_parts(Vec x, Vec low, double factor) {
+  const Reduced reduced = reduce(x);
+  return exp_of_reduced(reduced.fraction + low, reduced.n, factor);
 }
 
 // The limits keep 2^n a normal number; beyond the upper one e^x is computed instead.
@@ -71,11 +76,11 @@ Vec sinh(Vec x) {
   const Vec a = abs(x);
   const Vec e = expm1(at_most(a, 9));
   const Vec near = (e + e / (e + 1)) * 0.5;
-  return with_sign_of(select(9.0 < a, exp(a, -1), near), x);
+  return with_sign_of(select(9.0 < a, exp(a, 0.5), near), x);
 }
 
 Vec cosh(Vec x) {
-  const Vec half = exp(abs(x), -1);
+  const Vec half = exp(abs(x), 0.5);
   return half + 0.25 / half;
 }
 
@@ -83,7 +88,7 @@ Vec sigmoid(Vec x) { return 1 / (exp(-x) + 1); }
 
 // Everything times 2^-8, so that exp(-x) does not overflow where the result is still a normal number.
 Vec swish(Vec x, double alpha) {
-  const Vec e = exp(x * -alpha, -8);
+  const Vec e = exp(x * -alpha, 0x1p-8);
   return x * 0x1p-8 / (e + 0x1p-8);
 }
 
@@ -94,7 +99,7 @@ Vec softplus(Vec x) {
 
 // tanh(log(1 + e)) = n / (n + 2) with n = e (e + 2). For large x it is 1.
 Vec mish(Vec x) {
-  const Vec scaled = exp(at_most(x, 30), 8);
+  const Vec scaled = exp(at_most(x, 30), 0x1p8);
   const Vec e = scaled * 0x1p-8;
   const Vec n = e * (e + 2);
   return x * 0x1p-8 * (scaled * (e + 2) / (n + 2));

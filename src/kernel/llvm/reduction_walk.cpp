@@ -8,6 +8,14 @@ namespace {
 
 size_t index_of(int32_t i) { return static_cast<size_t>(i); }
 
+std::vector<bool> depend_on_folds(const LoopNest& nest) {
+  std::vector<bool> result;
+  for (const Expr& e : nest.exprs)
+    result.push_back(e.kind == ExprKind::reduce ||
+                     std::ranges::any_of(e.args, [&](int32_t arg) { return result[index_of(arg)]; }));
+  return result;
+}
+
 }  // namespace
 
 ReductionWalk::ReductionWalk(NestFrame& frame, const Walks& walks, int32_t number, llvm::Value* slot_bytes)
@@ -25,9 +33,23 @@ ReductionWalk::ReductionWalk(NestFrame& frame, const Walks& walks, int32_t numbe
   }
 }
 
+// A row divided by its own sum or norm is multiplied instead. Other divisions stay exact: quantisation rounds
+// quotients.
+void ReductionWalk::prepare(Expressions& values) const {
+  hoist(values, nest_, roots_, walks_.along);
+  const auto folded = depend_on_folds(nest_);
+  for (size_t i = 0; i < nest_.exprs.size(); ++i) {
+    const Expr& e = nest_.exprs[i];
+    if (e.kind != ExprKind::op || e.op != Op::Div || e.dtype != DType::f32 || !walks_.along[i]) continue;
+    const size_t divisor = index_of(e.args[1]);
+    if (!walks_.along[divisor] && folded[divisor] && walks_.walk[i] <= number_)
+      values.multiply_by_reciprocal(static_cast<int32_t>(i));
+  }
+}
+
 int ReductionWalk::unroll(int limit) const {
   const int weight = weight_inside(nest_, roots_, walks_.along);
-  int vectors = weight < 8 ? 4 : weight < 24 ? 2 : 1;
+  int vectors = weight < 8 ? 4 : weight < 16 ? 2 : 1;
   if (folds_.size() > 2) vectors = std::min(vectors, 2);  // registers
   return std::max(1, std::min(vectors, limit));
 }

@@ -12,8 +12,10 @@ class ReductionWalk {
   // `slot_bytes`: from one kept expression to the next in scratch; null where none is kept.
   ReductionWalk(NestFrame& frame, const Walks& walks, int32_t number, llvm::Value* slot_bytes);
 
+  // Before its loops: what does not vary along reduced axes is computed, into the values of a point.
+  void prepare(Expressions& values) const;
+
   bool is_empty() const { return roots_.empty(); }
-  const std::vector<int32_t>& roots() const { return roots_; }
   const std::vector<int32_t>& folds() const { return folds_; }
   // How many vectors to have in flight, at most `limit`.
   int unroll(int limit) const;

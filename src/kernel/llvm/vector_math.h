@@ -6,10 +6,11 @@
 namespace ingot::kernel::math {
 
 Vec exp(Vec x);
-// exp(x + low) * 2^power without overflow or underflow between; `low` is small beside x.
-Vec exp(Vec x, int power);
-Vec exp(Vec x, Vec low, int power);
-// p * 2^n for whole n, |n| < 250, and p about 1.
+// exp(x) * factor, a power of two, without overflow or underflow between.
+Vec exp(Vec x, double factor);
+// exp(x + low) * factor for |x| < 150 and NaN; `low` is small beside x.
+Vec exp_of_parts(Vec x, Vec low, double factor);
+// p * 2^n for whole n, |n| < 250, and p between 2^-30 and 2^30.
 Vec scale(Vec p, Vec n);
 Vec expm1(Vec x);
 Vec log(Vec x);
