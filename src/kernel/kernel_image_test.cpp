@@ -65,14 +65,14 @@ TEST_F(ImageTest, WrongNumbersAreNoImage) {
   constexpr size_t kCount = 8, kFirstOffset = 16 + 32, kFirstBytes = 16 + 40;
   const Aligned good = place_;
   for (const auto& [offset, value] : {std::pair<size_t, uint64_t>{0, 0},
-                                     {kCount, 100},
-                                     {kCount, ~uint64_t{0}},
-                                     {kFirstOffset, 1},
-                                     {kFirstOffset, 1 << 20},
-                                     {kFirstOffset, ~uint64_t{63}},
-                                     {kFirstBytes, 0},
-                                     {kFirstBytes, 1 << 20},
-                                     {kFirstBytes, ~uint64_t{0}}}) {
+                                      {kCount, 100},
+                                      {kCount, ~uint64_t{0}},
+                                      {kFirstOffset, 1},
+                                      {kFirstOffset, 1 << 20},
+                                      {kFirstOffset, ~uint64_t{63}},
+                                      {kFirstBytes, 0},
+                                      {kFirstBytes, 1 << 20},
+                                      {kFirstBytes, ~uint64_t{0}}}) {
     place_ = good;
     write(offset, value);
     EXPECT_FALSE(open()) << offset << " " << value;

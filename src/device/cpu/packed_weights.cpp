@@ -210,7 +210,8 @@ void PackedWeights::publish_until_idle() {
     try {
       publish();
     } catch (const std::exception& error) {  // out of memory
-      diagnostics_.log(LogLevel::warning, fmt::format("cache: packed weights are not kept: {}", error.what()));
+      diagnostics_.log(LogLevel::warning,
+                       fmt::format("cache: packed weights are not kept: {}", error.what()));
     }
   }
 }
