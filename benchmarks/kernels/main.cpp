@@ -1,5 +1,6 @@
 // ingot_bench_kernels [--threads N] [--seconds S] [WORD]: kernels in turn with oneDNN's and OpenBLAS's on
-// equal threads, all cases or those with the word in their name. Ratios are their time by ours.
+// equal threads, all cases, those with the word in their name, or a product given as ROWSxDEPTHxCOLUMNS.
+// Ratios are their time by ours.
 #include <fmt/format.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -157,6 +158,11 @@ Options parse(int argc, char** argv) {
 }
 
 void run(const Options& options) {
+  int64_t rows = 0, depth = 0, columns = 0;
+  if (std::sscanf(options.word.c_str(), "%ldx%ldx%ld", &rows, &depth, &columns) == 3) {
+    measure(matrix(rows, depth, columns), options);
+    return;
+  }
   double sum = 0;
   int count = 0;
   for (const Layer& layer : layers()) {

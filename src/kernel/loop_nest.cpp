@@ -74,8 +74,9 @@ std::string to_string(const LoopNest& nest) {
 }
 
 std::string to_string(const TileKernel& tile) {
-  return fmt::format("tile {} {} {}, {} rows, {} vectors\n", to_string(tile.kind), ingot::to_string(tile.a),
-                     ingot::to_string(tile.b), tile.rows, tile.vectors) +
+  return fmt::format("tile {} {} {} {}, {} rows, {} vectors\n", to_string(tile.kind),
+                     ingot::to_string(tile.a), tile.packed ? "packed" : "plain", ingot::to_string(tile.b),
+                     tile.rows, tile.vectors) +
          to_string(tile.epilogue);
 }
 

@@ -11,8 +11,8 @@
 //
 // A nest computes, for every point of its parallel axes, an expression per stored access; reductions fold the
 // reduced axes. Memory is reached through accesses alone: element (i0, i1, ...) lies at sum(i * stride). So
-// broadcasts, transposes, slices and concatenations cost nothing but a stride. No access of a nest overlaps one that
-// it stores, but for equal ones (in place).
+// broadcasts, transposes, slices and concatenations cost nothing but a stride. No access of a nest overlaps
+// one that it stores, but for equal ones (in place).
 namespace ingot::kernel {
 
 // A number known when the kernel is made, or given at each call as KernelCall::sizes[param].
@@ -45,8 +45,8 @@ enum class ExprKind : uint8_t {
   accumulator,  // what the tile has summed for its point: f32, or i32 for integer products
 };
 
-// One value per point of the axes it varies over. Arithmetic on f16 and bf16 happens in f32: no expression but a load
-// has one of these types, and a load converts; a store converts back. Integer arithmetic wraps.
+// One value per point of the axes it varies over. Arithmetic on f16 and bf16 happens in f32: no expression
+// but a load has one of these types, and a load converts; a store converts back. Integer arithmetic wraps.
 struct Expr {
   ExprKind kind = ExprKind::constant;
   Op op = Op::Input;
@@ -80,20 +80,21 @@ enum class TileKind : uint8_t {
   sum,        // acc(r, c) += a(r, tap, c)
 };
 
-// The inner part of matrix products, convolutions and pooling: `rows` x `vectors` * lanes accumulators in registers, and
-// an epilogue over the two axes {row, column}, whose accesses have stride 1 or 0 along columns and, along rows, 0 or
-// any other constant: rows are found through TileCall::rows.
+// The inner part of matrix products, convolutions and pooling: `rows` x `vectors` * lanes accumulators in
+// registers, and an epilogue over the two axes {row, column}, whose accesses have stride 1 or 0 along columns
+// and, along rows, 0 or any other constant: rows are found through TileCall::rows.
 struct TileKernel {
   TileKind kind = TileKind::dot;
   DType a = DType::f32;  // f32, or u8 with b s8 for sums in i32
   DType b = DType::f32;  // f32, f16, bf16 (widened), i8
   int32_t rows = 1;
   int32_t vectors = 1;
+  bool packed = true;  // b has the stride of packed panels; otherwise TileCall::b_stride
   LoopNest epilogue;
 };
 
-// One call of a kernel made from a LoopNest. The kernel computes the points [begin, end) of its first axis when it has
-// one parallel axis, otherwise of the row-major space of all parallel axes but the last.
+// One call of a kernel made from a LoopNest. The kernel computes the points [begin, end) of its first axis
+// when it has one parallel axis, otherwise of the row-major space of all parallel axes but the last.
 struct KernelCall {
   std::byte* const* memory = nullptr;  // one per access, at point (0, 0, ...)
   const int64_t* sizes = nullptr;
@@ -103,26 +104,34 @@ struct KernelCall {
 };
 using KernelFunction = void (*)(const KernelCall*);
 
-// What a tile of kind dot fetches of TileCall::next_b per step in the depth (u8: four k).
-inline constexpr int64_t kNextBytesPerStep = 16;
+// Where a tap reads: bytes added to every row of a, and to b.
+struct TileTap {
+  int64_t a = 0;
+  int64_t b = 0;
+};
 
-// One call of a tile.
+// One call of a tile: the same columns of b for one block of rows after another.
 struct TileCall {
-  const std::byte* const* a_rows = nullptr;  // `rows` pointers; with a_step, `rows` for every tap
-  int64_t a_step = 0;                        // pointers from one tap's rows to the next one's; 0: taps share them
-  const std::byte* b = nullptr;              // see docs/kernels.md for the packed forms
-  const int64_t* taps = nullptr;             // byte offsets added to every a row, one per tap
+  int64_t tiles = 1;
+  const std::byte* const* a_rows = nullptr;  // [tile][row], or with a_step [tile][tap][row]
+  int64_t a_step = 0;  // pointers from one tap's rows to the next one's; 0: taps share them
+  int64_t a_tile = 0;  // pointers from one tile's rows to the next one's
+  const TileTap* taps = nullptr;
   int64_t tap_count = 1;
-  int64_t depth = 0;       // dot: products per tap (u8: a multiple of 4)
-  int64_t b_stride = 0;    // bytes from one k (u8: 4 k) of b to the next; depthwise: from one tap to the next
-  const std::byte* next_b = nullptr;     // fetched into the second-level cache meanwhile; never null, may equal b
-  std::byte* const* memory = nullptr;    // [access * rows + row]: the element at column 0 of the tile
+  int64_t depth = 0;             // dot: products per tap (u8: a multiple of 4)
+  const std::byte* b = nullptr;  // see docs/kernels.md for the packed forms
+  int64_t b_stride = 0;          // not packed: bytes from one k of b to the next
+  const std::byte* next_b =
+      nullptr;            // fetched into the second-level cache meanwhile; may equal b, never null
+  int64_t next_step = 0;  // how far next_b moves in four steps of the depth: a cache line, or 0
+  std::byte* const* memory = nullptr;  // [access][tile][row]: the element at column 0
+  int64_t memory_step = 0;             // pointers from one access to the next
   const int64_t* sizes = nullptr;
-  int64_t columns = 0;                   // valid columns, 1 ... vectors * lanes; others are neither read nor stored,
-                                         // but for packed b
-  float* partial = nullptr;              // rows * vectors * lanes sums carried between blocks of depth
-  int32_t first = 1;                     // start from zero rather than from `partial`
-  int32_t last = 1;                      // run the epilogue rather than store to `partial`
+  int64_t column = 0;   // first column of the tile: of accesses that vary along columns, of a but for dot
+  int64_t columns = 0;  // valid columns, 1 ... vectors * lanes; others are neither read nor stored, but for b
+  float* partial = nullptr;  // [tile][row][column]: sums carried between blocks of depth
+  int32_t first = 1;         // start from zero rather than from `partial`
+  int32_t last = 1;          // run the epilogue rather than store to `partial`
 };
 using TileFunction = void (*)(const TileCall*);
 

@@ -36,13 +36,12 @@ void expect_scales_by(kernel::TileFunction tile, float factor) {
   for (size_t i = 0; i < b.size(); ++i) b[i] = static_cast<float>(i);
   const auto* a_row = reinterpret_cast<const std::byte*>(a.data());
   auto* out_row = reinterpret_cast<std::byte*>(out.data());
-  const int64_t tap = 0;
+  const kernel::TileTap tap;
   kernel::TileCall call;
   call.a_rows = &a_row;
   call.b = call.next_b = reinterpret_cast<const std::byte*>(b.data());
   call.taps = &tap;
   call.depth = kDepth;
-  call.b_stride = kLanes * sizeof(float);
   call.memory = &out_row;
   call.columns = kLanes;
   tile(&call);

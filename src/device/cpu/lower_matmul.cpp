@@ -133,6 +133,7 @@ class MatMulLowering {
     const size_t rank = out_.size();
     if (use_b_as_it_is()) {
       problem.b.slot = lowering_.add_place(b_);
+      lowering_.work().types.packed = false;
       problem.b_stride = b_.view.strides[last(b_) - 1] * 4;
       for (size_t i = 0; i + 2 < rank; ++i)
         if (lowering_.walks()[i].kind == Walk::Kind::outer)

@@ -13,6 +13,7 @@ struct TileTypes {
   kernel::TileKind kind = kernel::TileKind::dot;
   DType a = DType::f32;  // f32, or u8 where b is i8
   DType b = DType::f32;  // f32, f16, bf16, i8; as packed. Unused by max and sum
+  bool packed = true;    // b is; otherwise rows of f32, f16 or bf16 as they are (dot with one tap)
 
   friend bool operator==(const TileTypes&, const TileTypes&) = default;
 };

@@ -9,6 +9,8 @@
 namespace ingot::cpu {
 namespace {
 
+constexpr int64_t kBlockBytes = 384 << 10;  // of b, in the second-level cache
+
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 [[noreturn]] void refuse(const char* expected, std::string observed) {
@@ -69,9 +71,11 @@ TilePlan::TilePlan(TileProblem problem, const TileTypes& types, const TileChoice
     high_tiles_ = rows % tile_count_;
   }
   check();
+  padding_adds_nothing_ = types_.kind == kernel::TileKind::max || problem_.padding == 0;
   if (rows_.has_padding())
     padding_ = padding_row(types_.a, problem_.padding, std::max(problem_.depth, problem_.columns) + 4);
   cut_depth();
+  cut_together();
   cut_chunks();
   lay_out_scratch();
 }
@@ -81,7 +85,7 @@ void TilePlan::check() const {
   for (const int height : tile_heights(problem_.row_count(), choice_))
     if (functions_.at(static_cast<size_t>(height)) == nullptr)
       refuse("a kernel for every height of tiles", "none for " + std::to_string(height));
-  if (problem_.b_stride != 0 && (types_.kind != kernel::TileKind::dot || is_integer(types_.a)))
+  if (!types_.packed && (!reduces_depth() || is_integer(types_.a) || problem_.tap_count() != 1))
     refuse("packed b", "plain b");
   if (problem_.depth < 0 || problem_.tap_count() < 1) refuse("a depth and taps", "neither");
   if (!reduces_depth() && problem_.depth != 1) refuse("depth 1", std::to_string(problem_.depth));
@@ -93,28 +97,51 @@ int64_t TilePlan::k_bytes() const { return choice_.columns() * bit_width(types_.
 
 // Long depths go in blocks, so that a panel of b stays in the second-level cache while the rows pass.
 void TilePlan::cut_depth() {
-  constexpr int64_t kBlockBytes = 384 << 10;
   const int64_t depth = problem_.depth;
   const int64_t taps = problem_.tap_count();
   const int64_t most = reduces_depth() ? std::max<int64_t>(64, kBlockBytes / k_bytes()) : depth * taps;
   if (tile_count_ <= 2 || depth * taps <= most + most / 2) {
-    blocks_.push_back({.taps = taps, .depth = depth});
+    add_block({.tap_count = taps, .depth = depth, .taps = {}});
   } else if (depth <= most) {
     const int64_t count = divide_up(taps, std::max<int64_t>(1, most / depth));
     for (int64_t i = 0; i < count; ++i) {
       const int64_t first = taps * i / count;
-      blocks_.push_back({.first_tap = first, .taps = taps * (i + 1) / count - first, .depth = depth});
+      add_block(
+          {.first_tap = first, .tap_count = taps * (i + 1) / count - first, .depth = depth, .taps = {}});
     }
   } else {
     const int64_t count = divide_up(depth, most);
     const int64_t step = divide_up(divide_up(depth, count), 16) * 16;
     for (int64_t tap = 0; tap < taps; ++tap)
       for (int64_t k = 0; k < depth; k += step)
-        blocks_.push_back({.first_tap = tap, .first_k = k, .depth = std::min(step, depth - k)});
+        add_block({.first_tap = tap, .first_k = k, .depth = std::min(step, depth - k), .taps = {}});
   }
-  const int64_t panel_bytes = reads_b() ? std::max<int64_t>(1, k_bytes() * depth * taps) : 1;
-  if (blocks_.size() == 1)
-    panels_together_ = std::clamp<int64_t>(kBlockBytes / panel_bytes, 1, panel_count_ + 1);
+}
+
+void TilePlan::add_block(Block block) {
+  const int64_t b_step = types_.packed ? k_bytes() : problem_.b_stride;
+  for (int64_t tap = block.first_tap; tap < block.first_tap + block.tap_count; ++tap)
+    block.taps.push_back({.a = taps_[static_cast<size_t>(tap)] + block.first_k * bit_width(types_.a) / 8,
+                          .b = (tap * problem_.depth + block.first_k) * b_step});
+  blocks_.push_back(std::move(block));
+}
+
+void TilePlan::cut_together() {
+  constexpr int64_t kRowBytes = 16 << 10;
+  constexpr int64_t kMostTiles = 16;
+  const int64_t taps = problem_.tap_count();
+  if (blocks_.size() == 1) {
+    const int64_t panel_bytes = reads_b() ? std::max<int64_t>(1, k_bytes() * problem_.depth * taps) : 1;
+    panels_together_ = std::clamp<int64_t>(kBlockBytes / panel_bytes, 1, std::max<int64_t>(1, panel_count_));
+  }
+  tiles_together_ = kMostTiles;
+  const int64_t columns = reduces_depth() ? problem_.depth : problem_.columns;
+  if (panels_together_ > 1 || !reduces_depth())
+    tiles_together_ = kRowBytes / std::max<int64_t>(1, columns * bit_width(types_.a) / 8 * (tile_rows_ + 1));
+  if (rows_.has_padding())
+    tiles_together_ = std::min(tiles_together_,
+                               kRowBytes / (taps * (tile_rows_ + 1) * static_cast<int64_t>(sizeof(void*))));
+  tiles_together_ = std::clamp<int64_t>(tiles_together_, 1, kMostTiles);
 }
 
 // Pieces of some ten microseconds: small enough to share out evenly, large enough to be worth handing over.
@@ -168,13 +195,16 @@ void TilePlan::lay_out_scratch() {
   constexpr int64_t kPointer = sizeof(void*);
   const int64_t height = tile_rows_ + 1;
   const auto accesses = static_cast<int64_t>(problem_.accesses.size());
-  const auto taps = static_cast<int64_t>(taps_.size());
-  scratch_.a_rows = reserve(height * (rows_.has_padding() ? taps : 1) * kPointer);
-  scratch_.row_starts = reserve(height * accesses * kPointer);
-  scratch_.memory = reserve(height * accesses * kPointer);
-  scratch_.taps = reserve(taps * static_cast<int64_t>(sizeof(int64_t)));
+  scratch_.a_rows = reserve(rows_together() * kPointer);
+  scratch_.memory = reserve(rows_together() * accesses * kPointer);
+  if (rows_.has_padding()) {
+    scratch_.padded_rows = reserve(rows_together() * problem_.tap_count() * kPointer);
+    scratch_.taps =
+        reserve(tiles_together_ * problem_.tap_count() * static_cast<int64_t>(sizeof(kernel::TileTap)));
+  }
+  scratch_.runs = reserve(tiles_together_ * static_cast<int64_t>(sizeof(Run)));
   scratch_.walk = reserve((accesses + 1) * kPointer);
-  if (problem_.b_stride != 0 && problem_.columns % choice_.columns() != 0)
+  if (!types_.packed && problem_.columns % choice_.columns() != 0)
     scratch_.tail = reserve(problem_.depth * k_bytes());
   if (blocks_.size() > 1)
     scratch_.partial = reserve(divide_up(tile_count_, row_chunks_) * height * choice_.columns() * 4);

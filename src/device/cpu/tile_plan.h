@@ -32,18 +32,30 @@ class TilePlan {
  private:
   friend class TileRun;
 
-  // Products of one call: `taps` whole taps, or a part of the depth of one.
+  // Products of one call: whole taps, or a part of the depth of one.
   struct Block {
     int64_t first_tap = 0;
-    int64_t taps = 1;
+    int64_t tap_count = 1;
     int64_t first_k = 0;
     int64_t depth = 1;
+    std::vector<kernel::TileTap> taps;
+  };
+  // Neighbouring tiles that one call computes.
+  struct Run {
+    int64_t tiles;
+    int64_t height;
+    int64_t first_row;  // in the tables of rows
+    int64_t a_step;
+    int64_t tap_count;
+    const std::byte** a_rows;
+    const kernel::TileTap* taps;
   };
   struct Scratch {  // offsets
     int64_t a_rows = 0;
-    int64_t row_starts = 0;  // of the accesses, at column 0
     int64_t memory = 0;
+    int64_t padded_rows = 0;
     int64_t taps = 0;
+    int64_t runs = 0;
     int64_t walk = 0;
     int64_t tail = 0;  // the last, ragged panel of plain b
     int64_t partial = 0;
@@ -52,6 +64,8 @@ class TilePlan {
 
   void check() const;
   void cut_depth();
+  void add_block(Block block);
+  void cut_together();
   void cut_chunks();
   void lay_out_scratch();
   int64_t height(int64_t tile) const { return tile_rows_ + (tile < high_tiles_ ? 1 : 0); }
@@ -59,14 +73,17 @@ class TilePlan {
   bool reduces_depth() const { return types_.kind == kernel::TileKind::dot; }
   bool reads_b() const { return reduces_depth() || types_.kind == kernel::TileKind::depthwise; }
   int64_t k_bytes() const;  // of b per k (dot) or tap (depthwise)
+  int64_t k_per_step() const { return reduces_depth() && is_integer(types_.a) ? 4 : 1; }
+  int64_t rows_together() const { return tiles_together_ * (tile_rows_ + 1); }
 
   TileProblem problem_;
   TileTypes types_;
   TileChoice choice_;
   TileFunctions functions_ = {};
   TileRows rows_;
-  std::vector<int64_t> taps_;       // byte offsets from a row, one per tap
+  std::vector<int64_t> taps_;       // bytes from a row of a, one per tap
   std::vector<std::byte> padding_;  // one row of TileProblem::padding, read by taps outside the input
+  bool padding_adds_nothing_ = true;
   std::vector<Block> blocks_;
   Scratch scratch_;
 
@@ -75,7 +92,8 @@ class TilePlan {
   int64_t high_tiles_ = 0;  // the first ones have a row more
   int64_t tile_count_ = 0;
   int64_t panel_count_ = 0;
-  int64_t panels_together_ = 1;  // that a row tile meets in turn: they stay in the second-level cache
+  int64_t panels_together_ = 1;  // that the rows meet in turn: they stay in the second-level cache
+  int64_t tiles_together_ = 1;   // that meet a panel in turn: their rows stay in the first-level cache
 
   int64_t outer_chunks_ = 1;
   int64_t row_chunks_ = 1;

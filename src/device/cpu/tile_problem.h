@@ -62,9 +62,8 @@ struct TileProblem {
   TilePlace a;
   double padding = 0;  // what taps outside the input read: 0, the zero point, or minus infinity for max
 
-  TilePlace b;  // packed as pack.h says for the same TileChoice, outer strides between packed pieces
-  int64_t b_stride =
-      0;  // 0: packed. dot with one tap: b as it is, rows of `columns` contiguous elements this far apart
+  TilePlace b;           // packed as pack.h says for the same TileChoice, outer strides between packed pieces
+  int64_t b_stride = 0;  // not packed: bytes between rows of `columns` contiguous elements
 
   std::vector<TileAccess> accesses;  // those of TileKernel::epilogue, in its order
   std::vector<int64_t> sizes;        // TileCall::sizes

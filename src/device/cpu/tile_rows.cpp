@@ -66,25 +66,68 @@ void TileRows::seek(Cursor& cursor, int64_t row) const {
   }
 }
 
-void TileRows::advance(Cursor& cursor) const {
+// Moves by a run along the innermost axis; the axis that went on by one, the innermost where none was at its
+// end.
+size_t TileRows::move(Position& at, int64_t run) const {
   size_t i = kRowDims - 1;
-  while (i > 0 && cursor.at[i] + 1 == axes_[i].extent) cursor.at[i--] = 0;
-  ++cursor.at[i];
-  const int64_t* delta = deltas_[i].data();
-  for (size_t p = 0; p < places_; ++p) cursor.places[p] += delta[p];
+  at[i] += run;
+  if (at[i] < axes_[i].extent) return i;
+  --at[i];
+  while (i > 0 && at[i] + 1 == axes_[i].extent) at[i--] = 0;
+  ++at[i];
+  return i;
 }
 
-bool TileRows::is_inside(const Cursor& cursor) const {
-  for (size_t i = 0; i < kRowDims; ++i)
-    if (cursor.at[i] < axes_[i].low || cursor.at[i] >= axes_[i].high) return false;
+void TileRows::list(Cursor& cursor, int64_t rows, const std::byte** a_rows, std::byte** accesses,
+                    int64_t step) const {
+  const auto& steps = steps_[kRowDims - 1];
+  for (int64_t row = 0; row < rows;) {
+    const int64_t run = run_length(cursor.at, rows - row);
+    for (int64_t i = 0; i < run; ++i) a_rows[row + i] = cursor.places[0] + i * steps[0];
+    for (size_t p = 1; p < places_; ++p) {
+      std::byte** out = accesses + static_cast<int64_t>(p - 1) * step + row;
+      std::byte* const start = cursor.places[p];
+      for (int64_t i = 0, offset = 0; i < run; ++i, offset += steps[p]) out[i] = start + offset;
+    }
+    const bool wraps = cursor.at[kRowDims - 1] + run == axes_[kRowDims - 1].extent;
+    const size_t axis = move(cursor.at, run);
+    for (size_t p = 0; p < places_; ++p) {
+      cursor.places[p] += (wraps ? run - 1 : run) * steps[p];
+      if (wraps) cursor.places[p] += deltas_[axis][p];
+    }
+    row += run;
+  }
+}
+
+bool TileRows::is_inside(const Position& at, int64_t run) const {
+  for (size_t i = 0; i < kRowDims; ++i) {
+    const int64_t last = i + 1 == kRowDims ? run - 1 : 0;
+    if (at[i] < axes_[i].low || at[i] + last >= axes_[i].high) return false;
+  }
   return true;
 }
 
-uint64_t TileRows::taps_inside(const Cursor& cursor, size_t word) const {
+bool TileRows::locate(Position& at, int64_t rows, Positions& positions) const {
+  bool pads = false;
+  for (int64_t row = 0; row < rows;) {
+    const int64_t run = run_length(at, rows - row);
+    pads = pads || !is_inside(at, run);
+    for (int64_t i = 0; i < run; ++i) {
+      auto& position = positions[static_cast<size_t>(row + i)];
+      position = at;
+      position[kRowDims - 1] += i;
+    }
+    move(at, run);
+    row += run;
+  }
+  return pads;
+}
+
+uint64_t TileRows::taps_inside(const Position& position, size_t word) const {
   uint64_t mask = ~uint64_t{0};
   for (size_t i = 0; i < kRowDims; ++i) {
     const Axis& axis = axes_[i];
-    const int64_t at = cursor.at[i];
+    const int64_t at = position[i];
     if (at >= axis.low && at < axis.high) continue;
     const int64_t index = at < axis.low ? at : at - (axis.high - axis.low);
     mask &= axis.masks[static_cast<size_t>(index) * words_ + word];

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "device/cpu/tile_choice.h"
 #include "device/cpu/tile_problem.h"
 
 namespace ingot::cpu {
@@ -17,20 +19,25 @@ class TileRows {
   explicit TileRows(const TileProblem& problem);
 
   // Where a walk over the rows is. `places` has room for places() pointers: a, then the accesses.
+  using Position = std::array<int64_t, kRowDims>;
   struct Cursor {
-    std::array<int64_t, kRowDims> at = {};
+    Position at = {};
     std::byte** places = nullptr;
   };
 
   size_t places() const { return places_; }
   // Moves a cursor whose places are those of row 0 to another row.
   void seek(Cursor& cursor, int64_t row) const;
-  void advance(Cursor& cursor) const;
+  // Writes the places of rows from the cursor on, `step` pointers from one place's rows to the next one's,
+  // and moves the cursor behind them.
+  void list(Cursor& cursor, int64_t rows, const std::byte** a_rows, std::byte** accesses, int64_t step) const;
 
   bool has_padding() const { return !inside_everywhere_; }
-  bool is_inside(const Cursor& cursor) const;  // no tap reads padding
+  using Positions = std::array<Position, kMaxTileRows>;
+  // Writes the positions of rows from `at` on and moves it behind them. Whether a tap of them reads padding.
+  bool locate(Position& at, int64_t rows, Positions& positions) const;
   // Bits of tap numbers [64 * word, 64 * word + 64): those that read the input.
-  uint64_t taps_inside(const Cursor& cursor, size_t word) const;
+  uint64_t taps_inside(const Position& at, size_t word) const;
 
  private:
   // Output positions [low, high) along an axis see only input; the masks of the others lie one after another.
@@ -41,6 +48,11 @@ class TileRows {
     std::vector<uint64_t> masks;  // `words_` per position
   };
 
+  int64_t run_length(const Position& at, int64_t most) const {  // along the innermost axis
+    return std::min(most, axes_[kRowDims - 1].extent - at[kRowDims - 1]);
+  }
+  size_t move(Position& at, int64_t run) const;
+  bool is_inside(const Position& at, int64_t run) const;
   void find_inside(const RowAxis& axis, Axis& out) const;
   void add_masks(const TileProblem& problem, size_t axis);
 

@@ -11,13 +11,14 @@ class TileRun {
   TileRun(const TilePlan& plan, std::byte* const* memory, std::byte* scratch)
       : plan_(plan), problem_(plan.problem_), memory_(memory), scratch_(scratch) {
     call_.sizes = problem_.sizes.data();
-    call_.memory = at<std::byte*>(plan.scratch_.memory);
+    call_.memory_step = plan.rows_together();
   }
 
   void chunk(int64_t index);
 
  private:
   using Block = TilePlan::Block;
+  using Run = TilePlan::Run;
   struct Range {
     int64_t begin, end;
   };
@@ -29,18 +30,17 @@ class TileRun {
   static Range share(int64_t count, int64_t pieces, int64_t index) {
     return {count * index / pieces, count * (index + 1) / pieces};
   }
-  bool is_four() const { return plan_.reduces_depth() && is_integer(plan_.types_.a); }
 
   void outer(int64_t index, Range tiles, Range panels);
   void panels_with(const Block& block, Range tiles, Range panels);
-  void start_rows(int64_t row);
-  void fill_rows(int64_t height);
-  void fill_padded_taps(int64_t row, int64_t height);
   void set_block(const Block& block, Range panels);
-  void call(int64_t panel, int64_t height);
-  void move_taps(int64_t bytes);
+  void start_rows(int64_t row);
+  int64_t fill_runs(const Block& block, Range tiles);
+  void fill_padded(const Block& block, Run& run);
+  void call(int64_t panel, const Run* runs, int64_t count);
+  void set_b(int64_t panel);
   void pack_tail();
-  const std::byte* b_of(int64_t panel, const Block& block) const;
+  const std::byte* panel_of(int64_t panel) const;
   const std::byte* base(const TilePlace& place) const;
 
   const TilePlan& plan_;
@@ -49,6 +49,9 @@ class TileRun {
   std::byte* scratch_;
   kernel::TileCall call_;
   TileRows::Cursor cursor_;
+  TileRows::Positions positions_;  // of the rows of the tile at hand
+  const std::byte** padded_rows_ = nullptr;
+  kernel::TileTap* padded_taps_ = nullptr;
   std::array<int64_t, kOuterDims> outer_ = {};
   const std::byte* b_ = nullptr;
   const Block* block_ = nullptr;
@@ -65,10 +68,8 @@ const std::byte* TileRun::base(const TilePlace& place) const {
   return start;
 }
 
-const std::byte* TileRun::b_of(int64_t panel, const Block& block) const {
-  const int64_t k = block.first_tap * problem_.depth + block.first_k;
-  if (problem_.b_stride != 0) return b_ + panel * plan_.k_bytes() + k * problem_.b_stride;
-  return b_ + (panel * static_cast<int64_t>(plan_.taps_.size()) * problem_.depth + k) * plan_.k_bytes();
+const std::byte* TileRun::panel_of(int64_t panel) const {
+  return b_ + panel * plan_.k_bytes() * (plan_.types_.packed ? problem_.tap_count() * problem_.depth : 1);
 }
 
 void TileRun::chunk(int64_t index) {
@@ -81,11 +82,12 @@ void TileRun::chunk(int64_t index) {
 
 void TileRun::outer(int64_t index, Range tiles, Range panels) {
   for (size_t i = kOuterDims; i-- > 0;) {
+    if (problem_.outer[i] == 1) continue;
     outer_[i] = index % problem_.outer[i];
     index /= problem_.outer[i];
   }
   b_ = plan_.reads_b() ? base(problem_.b) : nullptr;
-  has_tail_ = problem_.b_stride != 0 && problem_.columns % plan_.choice_.columns() != 0;
+  has_tail_ = !plan_.types_.packed && problem_.columns % plan_.choice_.columns() != 0;
   if (has_tail_ && panels.end == plan_.panel_count_) pack_tail();
   for (int64_t first = panels.begin; first < panels.end; first += plan_.panels_together_) {
     const Range together{first, std::min(first + plan_.panels_together_, panels.end)};
@@ -98,10 +100,24 @@ void TileRun::pack_tail() {
   const int64_t width = plan_.k_bytes();
   const int64_t valid = problem_.columns % plan_.choice_.columns() * width / plan_.choice_.columns();
   const std::byte* from = b_ + (plan_.panel_count_ - 1) * width;
-  std::byte* to = at<std::byte>(plan_.scratch_.tail);
+  auto* to = at<std::byte>(plan_.scratch_.tail);
   for (int64_t k = 0; k < problem_.depth; ++k, to += width, from += problem_.b_stride) {
     std::memcpy(to, from, static_cast<size_t>(valid));
     std::memset(to + valid, 0, static_cast<size_t>(width - valid));
+  }
+}
+
+void TileRun::panels_with(const Block& block, Range tiles, Range panels) {
+  set_block(block, panels);
+  start_rows(plan_.first_row(tiles.begin));
+  for (int64_t first = tiles.begin; first < tiles.end; first += plan_.tiles_together_) {
+    const Range together{first, std::min(first + plan_.tiles_together_, tiles.end)};
+    const int64_t runs = fill_runs(block, together);
+    auto* partial = call_.partial;
+    for (int64_t panel = panels.begin; panel < panels.end; ++panel) {
+      call_.partial = partial;
+      call(panel, at<Run>(plan_.scratch_.runs), runs);
+    }
   }
 }
 
@@ -111,101 +127,118 @@ void TileRun::set_block(const Block& block, Range panels) {
   call_.first = &block == &plan_.blocks_.front();
   call_.last = is_last;
   call_.depth = block.depth;
-  call_.tap_count = block.taps;
   call_.partial = at<float>(plan_.scratch_.partial);
-  call_.taps = plan_.taps_.data() + block.first_tap;
   next_ = next_end_ = nullptr;
-  if (!plan_.reduces_depth() || problem_.b_stride != 0) return;
+  if (!plan_.reduces_depth() || !plan_.types_.packed) return;
   if (is_last && panels.end < plan_.panel_count_) {
-    next_ = b_of(panels.end, plan_.blocks_.front());
-    next_end_ = next_ + (b_of(panels.end, block) - b_of(panels.begin, block));
+    next_ = panel_of(panels.end) + plan_.blocks_.front().taps.front().b;
+    next_end_ = next_ + (panel_of(panels.end) - panel_of(panels.begin));
   } else if (!is_last) {
-    next_ = b_of(panels.begin, (&block)[1]);
-    next_end_ = next_ + (&block)[1].taps * (&block)[1].depth * plan_.k_bytes();
-  }
-}
-
-void TileRun::panels_with(const Block& block, Range tiles, Range panels) {
-  set_block(block, panels);
-  if (block.first_k != 0) move_taps(block.first_k * bit_width(plan_.types_.a) / 8);
-  start_rows(plan_.first_row(tiles.begin));
-  for (int64_t tile = tiles.begin; tile < tiles.end; ++tile) {
-    const int64_t height = plan_.height(tile);
-    fill_rows(height);
-    for (int64_t panel = panels.begin; panel < panels.end; ++panel) call(panel, height);
-    call_.partial += height * plan_.choice_.columns();
+    const Block& next = (&block)[1];
+    next_ = panel_of(panels.begin) + next.taps.front().b;
+    next_end_ = next_ + next.tap_count * next.depth * plan_.k_bytes();
   }
 }
 
 void TileRun::start_rows(int64_t row) {
+  cursor_.at = {};
   cursor_.places = at<std::byte*>(plan_.scratch_.walk);
   cursor_.places[0] = const_cast<std::byte*>(base(problem_.a));
   for (const RowAxis& axis : problem_.rows) cursor_.places[0] -= axis.before * axis.stride;
   for (size_t i = 0; i < problem_.accesses.size(); ++i)
     cursor_.places[i + 1] = const_cast<std::byte*>(base(problem_.accesses[i].place));
-  plan_.rows_.seek(cursor_, row);
+  if (row != 0) plan_.rows_.seek(cursor_, row);
 }
 
-void TileRun::fill_rows(int64_t height) {
+// Lists the rows of some tiles, as runs of tiles that one call can take: of one height, away from padding or
+// alone.
+int64_t TileRun::fill_runs(const Block& block, Range tiles) {
   auto* a_rows = at<const std::byte*>(plan_.scratch_.a_rows);
-  auto* starts = at<std::byte*>(plan_.scratch_.row_starts);
-  const auto accesses = static_cast<int64_t>(problem_.accesses.size());
-  call_.a_step = 0;
-  for (int64_t row = 0; row < height; ++row) {
-    for (int64_t i = 0; i < accesses; ++i) starts[i * height + row] = cursor_.places[i + 1];
-    if (call_.a_step == 0) a_rows[row] = cursor_.places[0];
-    if (plan_.rows_.has_padding() && (call_.a_step != 0 || !plan_.rows_.is_inside(cursor_)))
-      fill_padded_taps(row, height);
-    plan_.rows_.advance(cursor_);
+  TileRows::Position position = cursor_.at;
+  plan_.rows_.list(cursor_, plan_.first_row(tiles.end) - plan_.first_row(tiles.begin), a_rows,
+                   at<std::byte*>(plan_.scratch_.memory), plan_.rows_together());
+  padded_rows_ = at<const std::byte*>(plan_.scratch_.padded_rows);
+  padded_taps_ = at<kernel::TileTap>(plan_.scratch_.taps);
+  auto* runs = at<Run>(plan_.scratch_.runs);
+  int64_t count = 0;
+  int64_t row = 0;
+  for (int64_t tile = tiles.begin; tile < tiles.end; ++tile) {
+    Run run{.tiles = 1,
+            .height = plan_.height(tile),
+            .first_row = row,
+            .a_step = 0,
+            .tap_count = block.tap_count,
+            .a_rows = a_rows + row,
+            .taps = block.taps.data()};
+    row += run.height;
+    if (plan_.rows_.has_padding() && plan_.rows_.locate(position, run.height, positions_))
+      fill_padded(block, run);
+    if (count != 0 && runs[count - 1].height == run.height && runs[count - 1].a_step == 0 && run.a_step == 0)
+      ++runs[count - 1].tiles;
+    else
+      runs[count++] = run;
   }
-  call_.a_rows = a_rows + block_->first_tap * call_.a_step;
+  return count;
 }
 
-// Gives every tap rows of its own, those outside the input the row of padding. The kernel adds the tap's
-// offset to both.
-void TileRun::fill_padded_taps(int64_t row, int64_t height) {
-  auto* a_rows = at<const std::byte*>(plan_.scratch_.a_rows);
-  const auto taps = static_cast<int64_t>(plan_.taps_.size());
-  if (call_.a_step == 0) {
-    call_.a_step = height;
-    for (int64_t tap = 1; tap < taps; ++tap) std::copy(a_rows, a_rows + row, a_rows + tap * height);
-  }
-  uint64_t inside = 0;
-  for (int64_t tap = 0; tap < taps; ++tap, inside >>= 1) {
-    if (tap % 64 == 0) inside = plan_.rows_.taps_inside(cursor_, static_cast<size_t>(tap / 64));
-    a_rows[tap * height + row] =
-        (inside & 1) != 0 ? cursor_.places[0] : plan_.padding_.data() - plan_.taps_[static_cast<size_t>(tap)];
+// Gives every tap rows of its own, those outside the input the row of padding; leaves out taps that read
+// nothing else. The kernel adds the tap's offset to both.
+void TileRun::fill_padded(const Block& block, Run& run) {
+  const std::byte** rows = run.a_rows;
+  std::array<uint64_t, kMaxTileRows> inside = {};
+  const int64_t end = block.first_tap + block.tap_count;
+  run.a_step = run.height;
+  run.a_rows = padded_rows_;
+  run.taps = padded_taps_;
+  run.tap_count = 0;
+  for (int64_t tap = block.first_tap; tap < end; ++tap) {
+    const auto word = static_cast<size_t>(tap / 64);
+    const int bit = static_cast<int>(tap % 64);
+    const std::byte* padding = plan_.padding_.data() - plan_.taps_[static_cast<size_t>(tap)];
+    bool is_needed = !plan_.padding_adds_nothing_ || (run.tap_count == 0 && tap + 1 == end);
+    for (size_t row = 0; row < static_cast<size_t>(run.height); ++row) {
+      if (tap == block.first_tap || bit == 0) inside[row] = plan_.rows_.taps_inside(positions_[row], word);
+      const bool reads_input = (inside[row] >> bit & 1) != 0;
+      is_needed = is_needed || reads_input;
+      padded_rows_[row] = reads_input ? rows[row] : padding;
+    }
+    if (!is_needed) continue;
+    *padded_taps_++ = block.taps[static_cast<size_t>(tap - block.first_tap)];
+    padded_rows_ += run.height;
+    ++run.tap_count;
   }
 }
 
-// Offsets within the rows of a go to the taps, of which there are fewer.
-void TileRun::move_taps(int64_t bytes) {
-  auto* taps = at<int64_t>(plan_.scratch_.taps);
-  for (int64_t tap = 0; tap < block_->taps; ++tap)
-    taps[tap] = plan_.taps_[static_cast<size_t>(block_->first_tap + tap)] + bytes;
-  call_.taps = taps;
+void TileRun::set_b(int64_t panel) {
+  call_.b_stride = problem_.b_stride;
+  if (!plan_.reads_b()) return;
+  call_.b = panel_of(panel);
+  if (!has_tail_ || panel != plan_.panel_count_ - 1) return;
+  call_.b_stride = plan_.k_bytes();
+  call_.b = at<std::byte>(plan_.scratch_.tail) + block_->first_k * plan_.k_bytes() - block_->taps.front().b;
 }
 
-void TileRun::call(int64_t panel, int64_t height) {
-  const int64_t column = panel * plan_.choice_.columns();
-  const auto* starts = at<std::byte*>(plan_.scratch_.row_starts);
-  auto* memory = at<std::byte*>(plan_.scratch_.memory);
-  for (const TileAccess& access : problem_.accesses) {
-    const int64_t offset = column * access.column;
-    for (int64_t row = 0; row < height; ++row) *memory++ = *starts++ + offset;
+void TileRun::call(int64_t panel, const Run* runs, int64_t count) {
+  constexpr int64_t kCacheLine = 64, kStepsPerLine = 4;
+  set_b(panel);
+  call_.column = panel * plan_.choice_.columns();
+  call_.columns = std::min(plan_.choice_.columns(), problem_.columns - call_.column);
+  for (const Run* run = runs; run != runs + count; ++run) {
+    call_.tiles = run->tiles;
+    call_.a_rows = run->a_rows;
+    call_.a_step = run->a_step;
+    call_.a_tile = run->height;
+    call_.taps = run->taps;
+    call_.tap_count = run->tap_count;
+    call_.memory = at<std::byte*>(plan_.scratch_.memory) + run->first_row;
+    const bool fetches = next_ < next_end_;
+    call_.next_b = fetches ? next_ : reinterpret_cast<const std::byte*>(&call_);
+    call_.next_step = fetches ? kCacheLine : 0;
+    const int64_t steps = block_->depth / plan_.k_per_step();
+    next_ += fetches ? run->tiles * run->tap_count * (steps / kStepsPerLine) * kCacheLine : 0;
+    plan_.functions_[static_cast<size_t>(run->height)](&call_);
+    call_.partial += run->tiles * run->height * plan_.choice_.columns();
   }
-  call_.columns = std::min(plan_.choice_.columns(), problem_.columns - column);
-  const bool tail = has_tail_ && panel == plan_.panel_count_ - 1;
-  if (plan_.reads_b())
-    call_.b = tail ? at<std::byte>(plan_.scratch_.tail) + block_->first_k * plan_.k_bytes()
-                   : b_of(panel, *block_);
-  const bool plain = problem_.b_stride != 0 && !tail;
-  call_.b_stride = plain ? problem_.b_stride : plan_.k_bytes() * (is_four() ? 4 : 1);
-  if (!plan_.reduces_depth()) move_taps(column * bit_width(plan_.types_.a) / 8);
-  call_.next_b = next_ < next_end_ ? next_ : call_.b;
-  if (next_ != nullptr)
-    next_ += block_->taps * block_->depth / (is_four() ? 4 : 1) * kernel::kNextBytesPerStep;
-  plan_.functions_[static_cast<size_t>(height)](&call_);
 }
 
 void TilePlan::run(std::byte* const* memory, int64_t begin, int64_t end, std::byte* scratch) const {

@@ -8,64 +8,89 @@
 namespace ingot::kernel {
 namespace {
 
-Accumulators initial(FunctionEmitter& emitter, const TileKernel& tile) {
-  const DType dtype = accumulator_dtype(tile);
-  const bool is_max = tile.kind == TileKind::max;
-  auto* value = emitter.constant(dtype, is_max ? -std::numeric_limits<double>::infinity() : 0.0,
-                                 is_max ? std::numeric_limits<int32_t>::min() : 0);
-  return Accumulators(accumulator_count(tile), value);
+using Values = FunctionEmitter::Values;
+
+constexpr int64_t kPointer = sizeof(void*);
+
+Accumulators initial(const TileFrame& frame) {
+  const bool is_max = frame.tile.kind == TileKind::max;
+  auto* value = frame.emitter.constant(frame.accumulator_dtype(),
+                                       is_max ? -std::numeric_limits<double>::infinity() : 0.0,
+                                       is_max ? std::numeric_limits<int32_t>::min() : 0);
+  return Accumulators(frame.accumulators(), value);
 }
 
-llvm::Value* partial_pointer(FunctionEmitter& emitter, llvm::Value* partial, size_t index) {
-  return emitter.at(partial, static_cast<int64_t>(index) * emitter.lanes() * 4);
+llvm::Value* partial_pointer(const TileFrame& frame, size_t index) {
+  return frame.emitter.at(frame.partial, static_cast<int64_t>(index) * frame.vector_bytes(DType::f32));
 }
 
 // From `partial` where the call continues an earlier one.
-Accumulators emit_start(FunctionEmitter& emitter, const TileKernel& tile, llvm::Value* partial) {
+Accumulators emit_start(const TileFrame& frame) {
+  auto& emitter = frame.emitter;
   auto* first = emitter.builder().CreateSExt(emitter.member_i32(offsetof(TileCall, first)),
                                              emitter.builder().getInt64Ty());
-  return emitter.loop(first, emitter.i64(1), 1, initial(emitter, tile), [&](llvm::Value*, Accumulators sums) {
+  return emitter.loop(first, emitter.i64(1), 1, initial(frame), [&](llvm::Value*, Accumulators sums) {
     for (size_t i = 0; i < sums.size(); ++i)
-      sums[i] = emitter.load_vector(accumulator_dtype(tile), partial_pointer(emitter, partial, i), nullptr);
+      sums[i] = emitter.load_vector(frame.accumulator_dtype(), partial_pointer(frame, i), nullptr);
     return sums;
   });
 }
 
-void emit_end(FunctionEmitter& emitter, const TileKernel& tile, llvm::Value* partial,
-              const Accumulators& sums) {
-  auto* last = emitter.builder().CreateICmpNE(emitter.member_i32(offsetof(TileCall, last)),
-                                              emitter.builder().getInt32(0));
-  emitter.if_then(last, [&] { emit_tile_epilogue(emitter, tile, sums); });
-  emitter.if_then(emitter.builder().CreateNot(last), [&] {
-    for (size_t i = 0; i < sums.size(); ++i)
-      emitter.store_vector(accumulator_dtype(tile), sums[i], partial_pointer(emitter, partial, i), nullptr);
-  });
+void store_partial(const TileFrame& frame, const Accumulators& sums) {
+  for (size_t i = 0; i < sums.size(); ++i)
+    frame.emitter.store_vector(frame.accumulator_dtype(), sums[i], partial_pointer(frame, i), nullptr);
+}
+
+void emit_one(TileFrame& frame) {
+  auto& builder = frame.emitter.builder();
+  auto* last = builder.CreateICmpNE(frame.emitter.member_i32(offsetof(TileCall, last)), builder.getInt32(0));
+  frame.emitter.if_then(last, [&] { emit_tile_fetch(frame); });
+  Accumulators sums = emit_start(frame);
+  sums = frame.tile.kind == TileKind::dot ? emit_dot(frame, sums) : emit_window(frame, sums);
+  frame.emitter.if_then(last, [&] { emit_tile_epilogue(frame, sums); });
+  frame.emitter.if_then(builder.CreateNot(last), [&] { store_partial(frame, sums); });
 }
 
 }  // namespace
 
-FunctionEmitter::Values emit_row_pointers(FunctionEmitter& emitter, const TileKernel& tile,
-                                          llvm::Value* tap) {
+TileFrame::Tap TileFrame::tap(llvm::Value* number) {
   auto& builder = emitter.builder();
-  constexpr int64_t kPointer = sizeof(void*);
-  auto* tap_offset = builder.CreateLoad(builder.getInt64Ty(),
-                                        emitter.at(emitter.member_pointer(offsetof(TileCall, taps)),
-                                                   builder.CreateMul(tap, emitter.i64(sizeof(int64_t)))));
+  auto* tap = emitter.at(emitter.member_pointer(offsetof(TileCall, taps)),
+                         builder.CreateMul(number, emitter.i64(sizeof(TileTap))));
+  const auto offset = [&](size_t member) {
+    return builder.CreateLoad(builder.getInt64Ty(), emitter.at(tap, static_cast<int64_t>(member)));
+  };
+  auto* a_offset = offset(offsetof(TileTap, a));
+  auto* b_offset = offset(offsetof(TileTap, b));
   auto* step = builder.CreateMul(emitter.member_i64(offsetof(TileCall, a_step)), emitter.i64(kPointer));
-  auto* rows = emitter.at(emitter.member_pointer(offsetof(TileCall, a_rows)), builder.CreateMul(tap, step));
-  FunctionEmitter::Values pointers;
+  auto* pointers = emitter.at(a_rows, builder.CreateMul(number, step));
+  Tap result{.rows = {}, .b = emitter.at(emitter.member_pointer(offsetof(TileCall, b)), b_offset)};
   for (int row = 0; row < tile.rows; ++row)
-    pointers.push_back(
-        emitter.at(builder.CreateLoad(builder.getPtrTy(), emitter.at(rows, row * kPointer)), tap_offset));
-  return pointers;
+    result.rows.push_back(
+        emitter.at(builder.CreateLoad(builder.getPtrTy(), emitter.at(pointers, row * kPointer)), a_offset));
+  return result;
 }
 
 void emit_tile(llvm::Module& module, const TileKernel& tile, const Target& target) {
   FunctionEmitter emitter(module, target, "entry");
-  auto* partial = emitter.member_pointer(offsetof(TileCall, partial));
-  Accumulators sums = emit_start(emitter, tile, partial);
-  sums = tile.kind == TileKind::dot ? emit_dot(emitter, tile, sums) : emit_window(emitter, tile, sums);
-  emit_end(emitter, tile, partial, sums);
+  TileFrame frame{emitter, tile};
+  auto& builder = emitter.builder();
+  auto* tiles = emitter.member_i64(offsetof(TileCall, tiles));
+  auto* a_tile = builder.CreateMul(emitter.member_i64(offsetof(TileCall, a_tile)), emitter.i64(kPointer));
+  const Values start{emitter.member_pointer(offsetof(TileCall, a_rows)),
+                     emitter.member_pointer(offsetof(TileCall, memory)),
+                     emitter.member_pointer(offsetof(TileCall, partial)),
+                     emitter.member_pointer(offsetof(TileCall, next_b))};
+  const auto one = [&](llvm::Value*, const Values& at) -> Values {
+    frame.a_rows = at[0];
+    frame.memory = at[1];
+    frame.partial = at[2];
+    frame.next_b = at[3];
+    emit_one(frame);
+    return {emitter.at(at[0], a_tile), emitter.at(at[1], tile.rows * kPointer),
+            emitter.at(at[2], frame.accumulator_bytes()), frame.next_b};
+  };
+  emitter.loop(emitter.i64(0), tiles, 1, start, one, true);
   emitter.finish();
 }
 

@@ -8,22 +8,36 @@ namespace ingot::kernel {
 
 using Accumulators = FunctionEmitter::Values;
 
-inline size_t accumulator_count(const TileKernel& tile) {
-  return static_cast<size_t>(tile.rows) * static_cast<size_t>(tile.vectors);
-}
-inline DType accumulator_dtype(const TileKernel& tile) {
-  return is_integer(tile.a) ? DType::i32 : DType::f32;
-}
+// What the function makes, where it is in its call.
+struct TileFrame {
+  FunctionEmitter& emitter;
+  const TileKernel& tile;
+  llvm::Value* a_rows = nullptr;  // of the tile at hand, as are the next two
+  llvm::Value* memory = nullptr;
+  llvm::Value* partial = nullptr;
+  llvm::Value* next_b = nullptr;  // moves on with every step of a dot product
+
+  size_t accumulators() const { return static_cast<size_t>(tile.rows) * static_cast<size_t>(tile.vectors); }
+  DType accumulator_dtype() const { return is_integer(tile.a) ? DType::i32 : DType::f32; }
+  int64_t accumulator_bytes() const { return static_cast<int64_t>(accumulators()) * emitter.lanes() * 4; }
+  // Bytes of so many elements, of one vector of them.
+  int64_t vector_bytes(DType dtype) const { return emitter.lanes() * bit_width(dtype) / 8; }
+
+  // Rows of `a` at the tap of this number, and its b.
+  struct Tap {
+    FunctionEmitter::Values rows;
+    llvm::Value* b;
+  };
+  Tap tap(llvm::Value* number);
+};
 
 // Adds to them what the call's taps and depth give; the kinds dot and all others.
-Accumulators emit_dot(FunctionEmitter& emitter, const TileKernel& tile, Accumulators sums);
-Accumulators emit_window(FunctionEmitter& emitter, const TileKernel& tile, Accumulators results);
+Accumulators emit_dot(TileFrame& frame, Accumulators sums);
+Accumulators emit_window(TileFrame& frame, Accumulators results);
 
-// Stores what the epilogue makes of them.
-void emit_tile_epilogue(FunctionEmitter& emitter, const TileKernel& tile, const Accumulators& results);
-
-// The call's pointer to each row of `a` at tap number `tap`.
-FunctionEmitter::Values emit_row_pointers(FunctionEmitter& emitter, const TileKernel& tile, llvm::Value* tap);
+// Fetches what the epilogue will load and store; stores what it makes of the results.
+void emit_tile_fetch(TileFrame& frame);
+void emit_tile_epilogue(TileFrame& frame, const Accumulators& results);
 
 // One step in the depth of a dot product: what is loaded of a and b, and how it is multiplied and added.
 class DotStep {

@@ -16,10 +16,16 @@ constexpr int64_t kCacheLine = 64;
 
 class DotEmitter {
  public:
-  DotEmitter(FunctionEmitter& emitter, const TileKernel& tile)
-      : emitter_(emitter), builder_(emitter.builder()), tile_(tile), step_(emitter, tile) {
-    b_stride_ = emitter.member_i64(offsetof(TileCall, b_stride));
-    steps_ = step_.count(emitter.member_i64(offsetof(TileCall, depth)));
+  explicit DotEmitter(TileFrame& frame)
+      : frame_(frame),
+        emitter_(frame.emitter),
+        builder_(emitter_.builder()),
+        tile_(frame.tile),
+        step_(emitter_, tile_) {
+    b_stride_ = tile_.packed ? emitter_.i64(tile_.vectors * step_.b_vector_bytes())
+                             : emitter_.member_i64(offsetof(TileCall, b_stride));
+    next_step_ = emitter_.member_i64(offsetof(TileCall, next_step));
+    steps_ = step_.count(emitter_.member_i64(offsetof(TileCall, depth)));
   }
 
   Accumulators run(Accumulators sums);
@@ -41,8 +47,11 @@ class DotEmitter {
                 Accumulators& sums);
   void fetch(llvm::Value* b, int64_t index);
   size_t sets() const;
+  // Few rows use b faster than it comes by itself.
+  bool streams() const { return tile_.rows <= 3; }
   Accumulators join(const Accumulators& sums);
 
+  TileFrame& frame_;
   FunctionEmitter& emitter_;
   llvm::IRBuilder<>& builder_;
   const TileKernel& tile_;
@@ -50,6 +59,7 @@ class DotEmitter {
   llvm::Value* b_stride_;
   llvm::Value* ahead_ = nullptr;
   llvm::Value* steps_;
+  llvm::Value* next_step_;
 };
 
 Values DotEmitter::State::flat() const {
@@ -72,12 +82,12 @@ DotEmitter::State DotEmitter::State::of(Values values) {
 // Independent sums per accumulator, enough to hide the latency of a multiply-add in small tiles.
 size_t DotEmitter::sets() const {
   constexpr size_t kInFlight = 8;
-  const size_t count = accumulator_count(tile_);
+  const size_t count = frame_.accumulators();
   return count >= kInFlight ? 1 : count * 2 >= kInFlight ? 2 : 4;
 }
 
 Accumulators DotEmitter::join(const Accumulators& sums) {
-  const size_t count = accumulator_count(tile_);
+  const size_t count = frame_.accumulators();
   Accumulators joined(sums.begin(), sums.begin() + static_cast<ptrdiff_t>(count));
   for (size_t i = count; i < sums.size(); ++i) {
     auto& sum = joined[i % count];
@@ -94,7 +104,7 @@ void DotEmitter::fetch(llvm::Value* b, int64_t index) {
 void DotEmitter::one_step(const Values& rows, llvm::Value* a_offset, int64_t number, llvm::Value* b,
                           Accumulators& sums) {
   const size_t vectors = static_cast<size_t>(tile_.vectors);
-  const size_t set = static_cast<size_t>(number) % sets() * accumulator_count(tile_);
+  const size_t set = static_cast<size_t>(number) % sets() * frame_.accumulators();
   const int64_t lines = (tile_.vectors * step_.b_vector_bytes() + kCacheLine - 1) / kCacheLine;
   Values columns;
   for (size_t v = 0; v < vectors; ++v)
@@ -105,14 +115,15 @@ void DotEmitter::one_step(const Values& rows, llvm::Value* a_offset, int64_t num
       auto& sum = sums[set + r * vectors + v];
       sum = step_.multiply_add(a, columns[v], sum);
     }
-    for (int64_t line = static_cast<int64_t>(r); line < lines; line += tile_.rows) fetch(b, line);
+    if (streams())
+      for (int64_t line = static_cast<int64_t>(r); line < lines; line += tile_.rows) fetch(b, line);
   }
 }
 
 DotEmitter::State DotEmitter::turn(const Values& rows, llvm::Value* a_offset, int64_t steps, State state) {
   if (steps == kUnroll) {
     emitter_.prefetch(state.next, 2);
-    state.next = emitter_.at(state.next, kCacheLine);
+    state.next = emitter_.at(state.next, next_step_);
   }
   for (int64_t number = 0; number < steps; ++number) {
     one_step(rows, a_offset, number, state.b, state.sums);
@@ -122,13 +133,14 @@ DotEmitter::State DotEmitter::turn(const Values& rows, llvm::Value* a_offset, in
 }
 
 DotEmitter::State DotEmitter::tap(llvm::Value* index, State state) {
-  const Values rows = emit_row_pointers(emitter_, tile_, index);
+  const TileFrame::Tap at = frame_.tap(index);
+  state.b = at.b;
   auto* end = builder_.CreateMul(steps_, emitter_.i64(step_.a_bytes()));
   auto* main_end = builder_.CreateAnd(end, emitter_.i64(-kUnroll * step_.a_bytes()));
   auto loop = [&](llvm::Value* low, llvm::Value* high, int64_t steps, State from) {
     return State::of(emitter_.loop(
         low, high, steps * step_.a_bytes(), from.flat(),
-        [&](llvm::Value* i, Values v) { return turn(rows, i, steps, State::of(std::move(v))).flat(); }));
+        [&](llvm::Value* i, Values v) { return turn(at.rows, i, steps, State::of(std::move(v))).flat(); }));
   };
   state = loop(emitter_.i64(0), main_end, kUnroll, std::move(state));
   return loop(main_end, end, 1, std::move(state));
@@ -137,22 +149,26 @@ DotEmitter::State DotEmitter::tap(llvm::Value* index, State state) {
 Accumulators DotEmitter::run(Accumulators sums) {
   constexpr int64_t kStepsAhead = 4;
   ahead_ = builder_.CreateMul(b_stride_, emitter_.i64(kStepsAhead));
-  const size_t count = accumulator_count(tile_);
   auto* zero = llvm::Constant::getNullValue(sums.front()->getType());
-  sums.resize(count * sets(), zero);
-  const State start{std::move(sums), emitter_.member_pointer(offsetof(TileCall, b)),
-                    emitter_.member_pointer(offsetof(TileCall, next_b))};
+  sums.resize(frame_.accumulators() * sets(), zero);
+  sums.push_back(frame_.next_b);
   auto* taps = emitter_.member_i64(offsetof(TileCall, tap_count));
-  const Values end = emitter_.loop(
-      emitter_.i64(0), taps, 1, start.flat(),
-      [&](llvm::Value* i, Values v) { return tap(i, State::of(std::move(v))).flat(); }, true);
-  return join(State::of(end).sums);
+  const auto one = [&](llvm::Value* index, Values values) {
+    State state{.sums = {}, .b = nullptr, .next = values.back()};
+    values.pop_back();
+    state.sums = std::move(values);
+    state = tap(index, std::move(state));
+    state.sums.push_back(state.next);
+    return state.sums;
+  };
+  sums = emitter_.loop(emitter_.i64(0), taps, 1, std::move(sums), one, true);
+  frame_.next_b = sums.back();
+  sums.pop_back();
+  return join(sums);
 }
 
 }  // namespace
 
-Accumulators emit_dot(FunctionEmitter& emitter, const TileKernel& tile, Accumulators sums) {
-  return DotEmitter(emitter, tile).run(std::move(sums));
-}
+Accumulators emit_dot(TileFrame& frame, Accumulators sums) { return DotEmitter(frame).run(std::move(sums)); }
 
 }  // namespace ingot::kernel

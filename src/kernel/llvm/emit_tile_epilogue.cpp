@@ -18,22 +18,27 @@ bool is_light(const Expr& expr) {
          expr.op == Op::Min || expr.op == Op::Relu;
 }
 
-bool runs_in_registers(const TileKernel& tile) {
+bool runs_in_registers(const TileFrame& frame) {
   constexpr size_t kMostExpressions = 128;
-  const auto& exprs = tile.epilogue.exprs;
+  const auto& exprs = frame.tile.epilogue.exprs;
   return std::all_of(exprs.begin(), exprs.end(), is_light) &&
-         exprs.size() * accumulator_count(tile) <= kMostExpressions;
+         exprs.size() * frame.accumulators() <= kMostExpressions;
 }
 
 class TileEpilogue {
  public:
-  TileEpilogue(FunctionEmitter& emitter, const TileKernel& tile)
-      : emitter_(emitter), builder_(emitter.builder()), tile_(tile), nest_(tile.epilogue) {
-    memory_ = emitter.member_pointer(offsetof(TileCall, memory));
-    columns_ = emitter.member_i64(offsetof(TileCall, columns));
+  explicit TileEpilogue(TileFrame& frame)
+      : frame_(frame),
+        emitter_(frame.emitter),
+        builder_(emitter_.builder()),
+        tile_(frame.tile),
+        nest_(tile_.epilogue) {
+    column_ = emitter_.member_i64(offsetof(TileCall, column));
+    columns_ = emitter_.member_i64(offsetof(TileCall, columns));
   }
 
   void run(const Accumulators& results);
+  void fetch();
 
  private:
   // A row of the tile, its number known or not.
@@ -50,11 +55,12 @@ class TileEpilogue {
   llvm::Value* mask(size_t vector);
   llvm::Value* alone_in_entry(llvm::Type* type);
 
+  TileFrame& frame_;
   FunctionEmitter& emitter_;
   llvm::IRBuilder<>& builder_;
   const TileKernel& tile_;
   const LoopNest& nest_;
-  llvm::Value* memory_;
+  llvm::Value* column_;
   llvm::Value* columns_;
 };
 
@@ -65,12 +71,13 @@ llvm::Value* TileEpilogue::mask(size_t vector) {
 
 llvm::Value* TileEpilogue::pointer(int32_t index, llvm::Value* row, size_t vector) {
   const auto& access = nest_.accesses.at(static_cast<size_t>(index));
-  auto* slot = emitter_.i64(static_cast<int64_t>(index) * tile_.rows);
+  auto* slot = builder_.CreateMul(emitter_.member_i64(offsetof(TileCall, memory_step)), emitter_.i64(index));
   if (!access.strides.at(0).is(0)) slot = builder_.CreateAdd(slot, row);
-  auto* place = emitter_.at(memory_, builder_.CreateMul(slot, emitter_.i64(sizeof(void*))));
+  auto* place = emitter_.at(frame_.memory, builder_.CreateMul(slot, emitter_.i64(sizeof(void*))));
   auto* start = builder_.CreateLoad(builder_.getPtrTy(), place);
   if (access.strides.at(1).is(0)) return start;
-  return emitter_.at(start, static_cast<int64_t>(vector) * emitter_.lanes() * bit_width(access.dtype) / 8);
+  auto* first = emitter_.at(start, builder_.CreateMul(column_, emitter_.i64(bit_width(access.dtype) / 8)));
+  return emitter_.at(first, static_cast<int64_t>(vector) * frame_.vector_bytes(access.dtype));
 }
 
 llvm::Value* TileEpilogue::leaf(const Expr& expr, const Row& row, size_t vector, llvm::Value* mask) {
@@ -100,8 +107,8 @@ void TileEpilogue::in_registers(const Accumulators& results) {
 }
 
 void TileEpilogue::row_by_row(llvm::Value* buffer, bool masked) {
-  const DType dtype = accumulator_dtype(tile_);
-  const int64_t vector_bytes = static_cast<int64_t>(emitter_.lanes()) * 4;
+  const DType dtype = frame_.accumulator_dtype();
+  const int64_t vector_bytes = frame_.vector_bytes(DType::f32);
   emitter_.loop(emitter_.i64(0), emitter_.i64(tile_.rows), 1, [&](llvm::Value* number) {
     auto* start = emitter_.at(buffer, builder_.CreateMul(number, emitter_.i64(tile_.vectors * vector_bytes)));
     Values results;
@@ -121,17 +128,18 @@ llvm::Value* TileEpilogue::alone_in_entry(llvm::Type* type) {
 }
 
 void TileEpilogue::run(const Accumulators& results) {
-  auto* vector = emitter_.vector_type(accumulator_dtype(tile_));
+  auto* vector = emitter_.vector_type(frame_.accumulator_dtype());
   auto* buffer = alone_in_entry(llvm::ArrayType::get(vector, results.size()));
   auto* whole =
       builder_.CreateICmpSGE(columns_, emitter_.i64(static_cast<int64_t>(tile_.vectors) * emitter_.lanes()));
   auto spill = [&] {
     for (size_t i = 0; i < results.size(); ++i)
       builder_.CreateAlignedStore(
-          results[i], emitter_.at(buffer, static_cast<int64_t>(i) * emitter_.lanes() * 4), llvm::Align(4));
+          results[i], emitter_.at(buffer, static_cast<int64_t>(i) * frame_.vector_bytes(DType::f32)),
+          llvm::Align(4));
   };
   emitter_.if_then(whole, [&] {
-    if (runs_in_registers(tile_)) return in_registers(results);
+    if (runs_in_registers(frame_)) return in_registers(results);
     spill();
     row_by_row(buffer, false);
   });
@@ -141,10 +149,25 @@ void TileEpilogue::run(const Accumulators& results) {
   });
 }
 
+// Rows of columns are fetched before the sums are made: the stores come in a burst that would wait for
+// memory.
+void TileEpilogue::fetch() {
+  constexpr int64_t kCacheLine = 64;
+  for (size_t i = 0; i < nest_.accesses.size(); ++i) {
+    const auto& access = nest_.accesses[i];
+    if (access.strides.at(0).is(0) || access.strides.at(1).is(0)) continue;
+    const int64_t bytes = tile_.vectors * frame_.vector_bytes(access.dtype);
+    for (int64_t r = 0; r < tile_.rows; ++r) {
+      auto* start = pointer(static_cast<int32_t>(i), emitter_.i64(r), 0);
+      for (int64_t at = 0; at < bytes; at += kCacheLine) emitter_.prefetch(emitter_.at(start, at), 3);
+    }
+  }
+}
+
 }  // namespace
 
-void emit_tile_epilogue(FunctionEmitter& emitter, const TileKernel& tile, const Accumulators& results) {
-  TileEpilogue(emitter, tile).run(results);
-}
+void emit_tile_fetch(TileFrame& frame) { TileEpilogue(frame).fetch(); }
+
+void emit_tile_epilogue(TileFrame& frame, const Accumulators& results) { TileEpilogue(frame).run(results); }
 
 }  // namespace ingot::kernel

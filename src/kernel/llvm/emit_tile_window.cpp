@@ -10,8 +10,8 @@ using Values = FunctionEmitter::Values;
 
 class WindowEmitter {
  public:
-  WindowEmitter(FunctionEmitter& emitter, const TileKernel& tile)
-      : emitter_(emitter), builder_(emitter.builder()), tile_(tile) {}
+  explicit WindowEmitter(TileFrame& frame)
+      : frame_(frame), emitter_(frame.emitter), builder_(emitter_.builder()), tile_(frame.tile) {}
 
   Accumulators run(Accumulators results);
 
@@ -23,13 +23,14 @@ class WindowEmitter {
   llvm::Value* combine(llvm::Value* a, llvm::Value* weight, llvm::Value* result);
   llvm::Value* larger(llvm::Value* a, llvm::Value* result);
 
+  TileFrame& frame_;
   FunctionEmitter& emitter_;
   llvm::IRBuilder<>& builder_;
   const TileKernel& tile_;
 };
 
 llvm::Value* WindowEmitter::load_a(llvm::Value* row, size_t vector, llvm::Value* mask) {
-  const int64_t bytes = emitter_.lanes() * bit_width(tile_.a) / 8;
+  const int64_t bytes = frame_.vector_bytes(tile_.a);
   auto* value = emitter_.load_vector(tile_.a, emitter_.at(row, static_cast<int64_t>(vector) * bytes), mask);
   if (!is_integer(tile_.a)) return value;
   return builder_.CreateIntCast(value, emitter_.vector_type(DType::i32), is_signed_integer(tile_.a));
@@ -53,7 +54,7 @@ llvm::Value* WindowEmitter::combine(llvm::Value* a, llvm::Value* weight, llvm::V
 Values WindowEmitter::weights(llvm::Value* b) {
   Values columns(static_cast<size_t>(tile_.vectors), nullptr);
   if (tile_.kind != TileKind::depthwise) return columns;
-  const int64_t bytes = emitter_.lanes() * bit_width(tile_.b) / 8;
+  const int64_t bytes = frame_.vector_bytes(tile_.b);
   for (size_t v = 0; v < columns.size(); ++v) {
     columns[v] = emitter_.load_vector(tile_.b, emitter_.at(b, static_cast<int64_t>(v) * bytes), nullptr);
     if (is_integer(tile_.b)) columns[v] = builder_.CreateSExt(columns[v], emitter_.vector_type(DType::i32));
@@ -62,14 +63,17 @@ Values WindowEmitter::weights(llvm::Value* b) {
 }
 
 Values WindowEmitter::tap(llvm::Value* index, Values carried, const Values& masks) {
-  const Values rows = emit_row_pointers(emitter_, tile_, index);
-  const Values columns = weights(carried.back());
-  for (size_t r = 0; r < rows.size(); ++r)
+  TileFrame::Tap at = frame_.tap(index);
+  const Values columns = weights(at.b);
+  auto* skipped = builder_.CreateMul(emitter_.member_i64(offsetof(TileCall, column)),
+                                     emitter_.i64(bit_width(tile_.a) / 8));
+  for (size_t r = 0; r < at.rows.size(); ++r) {
+    auto* row = emitter_.at(at.rows[r], skipped);
     for (size_t v = 0; v < columns.size(); ++v) {
       auto& result = carried[r * columns.size() + v];
-      result = combine(load_a(rows[r], v, masks[v]), columns[v], result);
+      result = combine(load_a(row, v, masks[v]), columns[v], result);
     }
-  carried.back() = emitter_.at(carried.back(), emitter_.member_i64(offsetof(TileCall, b_stride)));
+  }
   return carried;
 }
 
@@ -87,7 +91,6 @@ Values WindowEmitter::taps(Values carried, bool masked) {
 
 Accumulators WindowEmitter::run(Accumulators results) {
   Values carried = std::move(results);
-  carried.push_back(emitter_.member_pointer(offsetof(TileCall, b)));
   auto* whole = builder_.CreateICmpSGE(emitter_.member_i64(offsetof(TileCall, columns)),
                                        emitter_.i64(static_cast<int64_t>(tile_.vectors) * emitter_.lanes()));
   auto* is_whole = builder_.CreateZExt(whole, builder_.getInt64Ty());
@@ -98,14 +101,13 @@ Accumulators WindowEmitter::run(Accumulators results) {
                             [&](llvm::Value*, Values values) { return taps(std::move(values), masked); });
     entered = &is_whole;
   }
-  carried.pop_back();
   return carried;
 }
 
 }  // namespace
 
-Accumulators emit_window(FunctionEmitter& emitter, const TileKernel& tile, Accumulators results) {
-  return WindowEmitter(emitter, tile).run(std::move(results));
+Accumulators emit_window(TileFrame& frame, Accumulators results) {
+  return WindowEmitter(frame).run(std::move(results));
 }
 
 }  // namespace ingot::kernel
