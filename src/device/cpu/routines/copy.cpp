@@ -26,7 +26,7 @@ void move_pieces(const CopyPlan& plan, const Pieces& pieces, const T* from, T* t
                  int64_t end) {
   const int64_t per_row = pieces.count();
   const CopyPlan::Axis last = plan.last();
-  Walk<2> walk = walk_rows(plan, begin / per_row);
+  StridedWalk<2> walk = walk_rows(plan, begin / per_row);
   for (int64_t i = begin, piece = begin % per_row; i < end; ++i) {
     const int64_t at = piece * pieces.length, length = std::min(pieces.length, pieces.size - at);
     if (plan.transposes) {

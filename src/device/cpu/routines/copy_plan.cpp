@@ -48,7 +48,7 @@ CopyPlan plan_copy(const View& from, const View& to) {
   return plan;
 }
 
-Walk<2> walk_rows(const CopyPlan& plan, int64_t start) {
+StridedWalk<2> walk_rows(const CopyPlan& plan, int64_t start) {
   Strides sizes = {};
   std::array<Strides, 2> strides = {};
   for (size_t i = 0; i < static_cast<size_t>(plan.outer_rank()); ++i) {

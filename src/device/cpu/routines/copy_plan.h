@@ -27,6 +27,6 @@ struct CopyPlan {
 CopyPlan plan_copy(const View& from, const View& to);
 
 // Over the outer rows of a plan: offsets {from, to}.
-Walk<2> walk_rows(const CopyPlan& plan, int64_t start);
+StridedWalk<2> walk_rows(const CopyPlan& plan, int64_t start);
 
 }  // namespace ingot::cpu

@@ -38,7 +38,7 @@ struct GatherRows {
 
   template <class T>
   void run(const T* x, T* out, int64_t begin, int64_t end) const {
-    Walk<3> walk(rank, sizes, strides, begin);
+    StridedWalk<3> walk(rank, sizes, strides, begin);
     for (int64_t row = begin; row < end; ++row, walk.next()) {
       const T* from = x + walk.at[0];
       T* to = out + walk.at[1];
@@ -83,7 +83,7 @@ void gather_elements(const RoutineCall& call) {
   with_cell(x.dtype, [&](auto zero) {
     using T = decltype(zero);
     call.pool.parallel_for(e.rows, grain_of(e.length * 8), [&](int64_t begin, int64_t end, int) {
-      Walk<3> walk = e.start(begin);
+      StridedWalk<3> walk = e.start(begin);
       for (int64_t row = begin; row < end; ++row, walk.next()) {
         const T* from = elements<const T>(x) + walk.at[0];
         T* to = elements<T>(out) + walk.at[1];
@@ -104,7 +104,7 @@ void gather_nd(const RoutineCall& call) {
     using T = decltype(zero);
     const int64_t bytes = t.part_block.count() * int64_t{sizeof(T)};
     call.pool.parallel_for(t.tuples, grain_of(bytes), [&](int64_t begin, int64_t end, int) {
-      Walk<3> walk = t.start(begin);
+      StridedWalk<3> walk = t.start(begin);
       for (int64_t i = begin; i < end; ++i, walk.next())
         move_planned(block, elements<const T>(x) + t.whole_offset(walk),
                      elements<T>(out) + t.part_offset(walk));

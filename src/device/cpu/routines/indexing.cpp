@@ -34,7 +34,7 @@ TupleWalk::TupleWalk(const RoutineCall& call, const View& whole, const View& ind
   part_block = inner_axes(parts, static_cast<size_t>(rank_));
 }
 
-int64_t TupleWalk::whole_offset(const Walk<3>& walk) const {
+int64_t TupleWalk::whole_offset(const StridedWalk<3>& walk) const {
   int64_t offset = walk.at[0];
   for (int64_t k = 0; k < length_; ++k) {
     const size_t axis = batch_axes_ + static_cast<size_t>(k);

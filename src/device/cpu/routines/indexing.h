@@ -39,10 +39,10 @@ struct TupleWalk {
             int batch_axes);
 
   int64_t tuples = 1;
-  Walk<3> start(int64_t tuple) const { return {rank_, sizes_, strides_, tuple}; }
+  StridedWalk<3> start(int64_t tuple) const { return {rank_, sizes_, strides_, tuple}; }
   // In elements from the start of `whole`, `parts`.
-  int64_t whole_offset(const Walk<3>& walk) const;
-  int64_t part_offset(const Walk<3>& walk) const { return walk.at[1]; }
+  int64_t whole_offset(const StridedWalk<3>& walk) const;
+  int64_t part_offset(const StridedWalk<3>& walk) const { return walk.at[1]; }
   View whole_block, part_block;  // sizes and strides of one block on either side
 
  private:
@@ -62,7 +62,7 @@ struct ElementWalk {
               int64_t axis);
 
   int64_t rows = 1, length = 1;
-  Walk<3> start(int64_t row) const { return {rank_, sizes_, strides_, row}; }
+  StridedWalk<3> start(int64_t row) const { return {rank_, sizes_, strides_, row}; }
   Indices indices;
   int64_t axis_stride;                        // in `whole`, for one step of an index
   int64_t whole_step, part_step, index_step;  // along a run

@@ -34,7 +34,7 @@ class Lines {
     const int64_t each = std::max<int64_t>(std::min(group_, length) * elements_per_line, 1);
     pool.parallel_for(plan_.rows() * per_row, std::max<int64_t>(kChunkElements / each, 1),
                       [&](int64_t begin, int64_t end, int thread) {
-                        Walk<N> walk = plan_.start(begin / per_row);
+                        StridedWalk<N> walk = plan_.start(begin / per_row);
                         for (int64_t i = begin, p = begin % per_row; i < end; ++i) {
                           std::array<int64_t, N> at = walk.at;
                           for (size_t k = 0; k < N; ++k) at[k] += p * group_ * plan_.step(k);

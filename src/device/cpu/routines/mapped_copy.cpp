@@ -73,7 +73,7 @@ void AxisMaps::copy_rows(T fill, int64_t begin, int64_t end) const {
   const int64_t length = out_.sizes[last], step = out_.strides[last];
   const std::span<const int64_t> map(maps_[last], static_cast<size_t>(length));
   const Runs runs(map);
-  Walk<1> walk(out_.rank - 1, out_.sizes, {out_.strides}, begin);
+  StridedWalk<1> walk(out_.rank - 1, out_.sizes, {out_.strides}, begin);
   for (int64_t row = begin; row < end; ++row, walk.next()) {
     int64_t offset = 0;
     for (size_t k = 0; k < last && offset != kNowhere; ++k) {

@@ -31,7 +31,7 @@ void move_planned(const CopyPlan& plan, const T* from, T* to) {
   if (plan.empty) return;
   const CopyPlan::Axis last = plan.last();
   if (plan.outer_rank() == 0 && !plan.transposes) return move_run(from, last.from, to, last.to, last.size);
-  Walk<2> walk = walk_rows(plan, 0);
+  StridedWalk<2> walk = walk_rows(plan, 0);
   for (int64_t rows = plan.rows(); rows > 0; --rows, walk.next()) {
     if (plan.transposes)
       transpose_block(from + walk.at[0], last.from, to + walk.at[1], plan.second_last().to,

@@ -29,7 +29,7 @@ class RowPlan {
     for (size_t i = 0; i < last(); ++i) n *= sizes_[i];
     return n;
   }
-  Walk<N> start(int64_t row) const { return {rank_ - 1, sizes_, strides_, row}; }
+  StridedWalk<N> start(int64_t row) const { return {rank_ - 1, sizes_, strides_, row}; }
 
  private:
   size_t last() const { return static_cast<size_t>(rank_ - 1); }
@@ -54,7 +54,7 @@ void for_each_piece(const RowPlan<N>& plan, int64_t piece, ThreadPool& pool, F f
   const int64_t length = plan.length(), per_row = (length + piece - 1) / piece;
   pool.parallel_for(plan.rows() * per_row, std::max<int64_t>(piece / std::max<int64_t>(length, 1), 1),
                     [&](int64_t begin, int64_t end, int) {
-                      Walk<N> walk = plan.start(begin / per_row);
+                      StridedWalk<N> walk = plan.start(begin / per_row);
                       for (int64_t i = begin, p = begin % per_row; i < end; ++i) {
                         std::array<int64_t, N> at = walk.at;
                         for (size_t k = 0; k < N; ++k) at[k] += p * piece * plan.step(k);

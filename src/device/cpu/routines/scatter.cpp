@@ -31,7 +31,7 @@ T combine(Reduction reduction, T to, T from) {
 
 template <class T>
 void scatter_run(const ElementWalk& e, const View& out, const View& updates, Reduction reduction) {
-  Walk<3> walk = e.start(0);
+  StridedWalk<3> walk = e.start(0);
   for (int64_t row = 0; row < e.rows; ++row, walk.next()) {
     T* to = elements<T>(out) + walk.at[0];
     const T* from = elements<const T>(updates) + walk.at[1];
@@ -58,7 +58,7 @@ void scatter_elements(const RoutineCall& call) {
 template <class T>
 void combine_block(const CopyPlan& plan, const T* from, T* to, Reduction reduction) {
   const CopyPlan::Axis last = plan.last();
-  Walk<2> walk = walk_rows(plan, 0);
+  StridedWalk<2> walk = walk_rows(plan, 0);
   for (int64_t rows = plan.rows(); rows > 0; --rows, walk.next())
     for (int64_t j = 0; j < last.size; ++j) {
       T& at = to[walk.at[1] + j * last.to];
@@ -89,7 +89,7 @@ void scatter_nd(const RoutineCall& call) {
   const CopyPlan block = plan_copy(t.part_block, t.whole_block),
                  rows = plan_in_rows(t.part_block, t.whole_block);
   if (block.empty) return;
-  Walk<3> walk = t.start(0);
+  StridedWalk<3> walk = t.start(0);
   auto each = [&](auto zero, auto f) {
     using T = decltype(zero);
     for (int64_t i = 0; i < t.tuples; ++i, walk.next())

@@ -19,16 +19,20 @@ int64_t scratch_bytes(const RoutineCall& call) {
   return call.pool.size() * call.in[0].sizes[axis_of(call)] * static_cast<int64_t>(sizeof(int64_t));
 }
 
-void measure(const RoutineCall& call) {
-  const View& x = call.in[0];
-  const int64_t k = integer_at(call.in[1], 0), length = x.sizes[axis_of(call)];
+int64_t k_of(const RoutineCall& call) {
+  const int64_t k = integer_at(call.in[1], 0), length = call.in[0].sizes[axis_of(call)];
   if (k < 0 || k > length)
     refuse(call, fmt::format("a number in [0, {}] of elements", length), fmt::format("{}", k));
+  return k;
+}
+
+void measure(const RoutineCall& call) {
+  const View& x = call.in[0];
   for (View& out : call.out) {
     if (is_absent(out)) continue;
     out.rank = x.rank;
     out.sizes = x.sizes;
-    out.sizes[axis_of(call)] = k;
+    out.sizes[axis_of(call)] = k_of(call);
   }
 }
 
@@ -61,7 +65,10 @@ Strides lines_of(const View& out, size_t axis) {
 void top_k(const RoutineCall& call) {
   const View &x = call.in[0], &values = call.out[0], &places = call.out[1];
   const size_t axis = axis_of(call);
-  const int64_t length = x.sizes[axis], k = integer_at(call.in[1], 0);
+  const int64_t length = x.sizes[axis], k = k_of(call);
+  for (const View& out : call.out)
+    if (!is_absent(out) && out.sizes[axis] != k)
+      refuse(call, fmt::format("k of {}, as the node says", out.sizes[axis]), fmt::format("{}", k));
   const bool largest = call.node.as<TopKAttrs>().largest;
   const Lines<3> lines(x, axis,
                        {without_axis(x.strides, axis), lines_of(values, axis), lines_of(places, axis)});

@@ -11,10 +11,10 @@ using Strides = std::array<int64_t, kMaxRank>;
 // Visits the positions of a box in row-major order and keeps, for N sets of strides, the offset of the
 // position.
 template <size_t N>
-class Walk {
+class StridedWalk {
  public:
   // The box spans the first `rank` of `sizes`; the walk begins at position number `start`.
-  Walk(int rank, const Strides& sizes, const std::array<Strides, N>& strides, int64_t start = 0)
+  StridedWalk(int rank, const Strides& sizes, const std::array<Strides, N>& strides, int64_t start = 0)
       : rank_(static_cast<size_t>(rank)), sizes_(sizes), strides_(strides) {
     for (size_t axis = rank_; axis-- > 0 && start > 0;) {
       position_[axis] = start % sizes_[axis];
