@@ -5,14 +5,13 @@
 
 #include "base/float_control.h"
 #include "base/stopwatch.h"
+#include "device/cpu/host_node.h"
 #include "device/reference/evaluate.h"
 #include "ingot/error.h"
 #include "ir/op_info.h"
 
 namespace ingot::cpu {
 namespace {
-
-constexpr int64_t kAlignment = 64;
 
 // Keeps the outputs of a body.
 class Kept : public OutputSink {
@@ -32,12 +31,6 @@ class Kept : public OutputSink {
 }
 
 }  // namespace
-
-std::byte* Arena::reserve(int64_t bytes) {
-  if (memory_.count() < bytes || memory_.bytes().empty())
-    memory_ = Tensor::allocate(DType::u8, {std::max(bytes, kAlignment)});
-  return memory_.mutable_bytes().data();
-}
 
 CpuExecution::CpuExecution(std::shared_ptr<const CpuProgram> owner, const CpuProgram& program)
     : owner_(std::move(owner)), program_(program) {
@@ -154,7 +147,7 @@ void CpuExecution::run_plan(const std::shared_ptr<const Plan>& shared) {
     }
   }
   ThreadPool& pool = program_.pool();
-  const int64_t stride = (plan.scratch_bytes + kAlignment - 1) / kAlignment * kAlignment;
+  const int64_t stride = (plan.scratch_bytes + Arena::kAlignment - 1) / Arena::kAlignment * Arena::kAlignment;
   const Frame frame{buffers_, pool, scratch_.reserve(stride * pool.size()), stride};
   if (program_.time_steps()) return times_.run(shared, frame);
   for (const std::unique_ptr<Step>& step : plan.steps) step->run(frame);
@@ -169,7 +162,9 @@ void CpuExecution::run_host(int32_t n, std::span<const Datum> inputs) {
   };
   const Stopwatch watch;
   try {
-    results_[static_cast<size_t>(n)] = reference::evaluate_node(node, operands, &run_body);
+    std::optional<std::vector<Datum>> results = run_routine(node, operands, program_.pool(), scratch_);
+    results_[static_cast<size_t>(n)] =
+        results ? std::move(*results) : reference::evaluate_node(node, operands, &run_body);
   } catch (const Error& e) {
     rethrow_with_origin(e, node);
   }

@@ -1,18 +1,10 @@
 #pragma once
 
+#include "device/cpu/arena.h"
 #include "device/cpu/cpu_program.h"
 #include "device/cpu/step_times.h"
 
 namespace ingot::cpu {
-
-// Memory that grows and never shrinks; 64-byte aligned.
-class Arena {
- public:
-  std::byte* reserve(int64_t bytes);
-
- private:
-  Tensor memory_;
-};
 
 class CpuExecution : public Execution {
  public:

@@ -28,28 +28,28 @@ std::vector<int64_t> KernelContext::ints(size_t i) const {
   return has(i) ? load<int64_t>(in(i)) : std::vector<int64_t>();
 }
 
-void KernelContext::infer() {
-  std::vector<Type> types(operands_.size());
-  std::vector<Inference::Operand> seen(operands_.size());
-  for (size_t i = 0; i < operands_.size(); ++i) {
-    if (operands_[i].is_none()) continue;
-    if (operands_[i].is_sequence()) {
-      const Sequence& s = operands_[i].sequence();
+std::vector<Type> result_types(const Node& node, std::span<const Datum> operands) {
+  std::vector<Type> types(operands.size());
+  std::vector<Inference::Operand> seen(operands.size());
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (operands[i].is_none()) continue;
+    if (operands[i].is_sequence()) {
+      const Sequence& s = operands[i].sequence();
       types[i] = Type::sequence(Type::unranked(s.empty() ? DType::f32 : s[0].dtype()));
       seen[i].type = &types[i];
       continue;
     }
-    const Tensor& t = operands_[i].tensor();
+    const Tensor& t = operands[i].tensor();
     types[i] = Type::of(t);
     seen[i] = {&types[i], [&t] { return constant_values(t); }};
   }
-  Inference inference(node_.attrs, node_.subgraphs, std::move(seen), node_.types.size(),
+  Inference inference(node.attrs, node.subgraphs, std::move(seen), node.types.size(),
                       [](std::string_view hint) { return Dim::symbol(hint); });
-  types_ = inference.run();
+  return inference.run();
 }
 
 const Type& KernelContext::out_type(size_t i) {
-  if (types_.empty()) infer();
+  if (types_.empty()) types_ = result_types(node_, operands_);
   return types_.at(i);
 }
 

@@ -45,8 +45,6 @@ class KernelContext {
   [[noreturn]] void fail(std::string expected, std::string observed) const;
 
  private:
-  void infer();
-
   const Node& node_;
   std::span<const Datum> operands_;
   const RunBody* run_body_;
@@ -54,6 +52,9 @@ class KernelContext {
   std::vector<std::optional<Tensor>> tensors_;
   std::vector<Datum> outputs_;
 };
+
+// What the rule of the op gives for these operands: sizes that depend on data are symbols.
+std::vector<Type> result_types(const Node& node, std::span<const Datum> operands);
 
 using Kernel = void (*)(KernelContext&);
 using KernelTable = std::map<Op, Kernel>;
