@@ -161,14 +161,17 @@ void CpuExecution::run_host(int32_t n, std::span<const Datum> inputs) {
     return body(graph).run(data);
   };
   const Stopwatch watch;
+  std::optional<std::vector<Datum>> results;
+  bool by_routine = false;
   try {
-    std::optional<std::vector<Datum>> results = run_routine(node, operands, program_.pool(), scratch_);
-    results_[static_cast<size_t>(n)] =
-        results ? std::move(*results) : reference::evaluate_node(node, operands, &run_body);
+    results = run_routine(node, operands, program_.pool(), scratch_);
+    by_routine = results.has_value();
+    if (!results) results = reference::evaluate_node(node, operands, &run_body);
   } catch (const Error& e) {
     rethrow_with_origin(e, node);
   }
-  if (program_.time_steps()) times_.add(node, watch.seconds());
+  results_[static_cast<size_t>(n)] = std::move(*results);
+  if (program_.time_steps()) times_.add(node, by_routine, watch.seconds());
 }
 
 CpuExecution& CpuExecution::body(const GraphPtr& graph) {

@@ -25,8 +25,9 @@ void StepTimes::run(const std::shared_ptr<const Plan>& plan, const Frame& frame)
   ++entry.runs;
 }
 
-void StepTimes::add(const Node& node, double seconds) {
+void StepTimes::add(const Node& node, bool by_routine, double seconds) {
   Entry& entry = entry_of(nullptr, &node, 1);
+  entry.by_routine = by_routine;
   entry.seconds[0] += seconds;
   ++entry.runs;
 }
@@ -37,7 +38,7 @@ std::vector<StepStats> StepTimes::stats() const {
     if (entry.node) {
       const std::string op(to_string(entry.node->op));
       out.push_back({.name = entry.node->origin.empty() ? op : entry.node->origin,
-                     .description = op + " on the reference device",
+                     .description = entry.by_routine ? "routine " + op : op + " on the reference device",
                      .runs = entry.runs,
                      .seconds = entry.seconds[0]});
       continue;

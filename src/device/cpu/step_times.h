@@ -10,8 +10,8 @@ class StepTimes {
  public:
   // Runs all steps of a plan.
   void run(const std::shared_ptr<const Plan>& plan, const Frame& frame);
-  // A node that ran outside of plans; it must outlive this.
-  void add(const Node& node, double seconds);
+  // A node that ran outside of plans, by its routine or on the reference device; it must outlive this.
+  void add(const Node& node, bool by_routine, double seconds);
   std::vector<StepStats> stats() const;
 
  private:
@@ -19,6 +19,7 @@ class StepTimes {
   struct Entry {
     std::shared_ptr<const Plan> plan;
     const Node* node = nullptr;
+    bool by_routine = false;
     uint64_t runs = 0;
     std::vector<double> seconds = {};  // by step
   };
