@@ -40,7 +40,7 @@ class Stream;
 
 struct RuntimeConfig {
   Diagnostics diagnostics;           // inherited by engines and contexts
-  std::string device = "reference";  // one of Runtime::devices()
+  std::string device = "cpu";  // one of Runtime::devices()
   int threads = 0;  // for one inference, the caller's included; 0: all CPUs the process may use.
                     // The reference device always uses one.
   std::string isa;  // cpu: the highest instruction set to use (avx2, avx512, avx512-vnni, avx512-bf16, amx);

@@ -40,7 +40,10 @@ TileAccess TileLowering::access(const Place& place, const Shape& shape) {
     const Walk& walk = walks_.at(lead + i);
     switch (walk.kind) {
       case Walk::Kind::column: access.column = stride; break;
-      case Walk::Kind::row: access.rows[walk.index] = stride; break;
+      case Walk::Kind::row:
+        access.place.offset += walk.start * stride;
+        access.rows[walk.index] = walk.step * stride;
+        break;
       case Walk::Kind::outer: access.place.outer[walk.index] = stride; break;
       case Walk::Kind::none: break;
     }
@@ -70,14 +73,27 @@ void TileLowering::add_access(const Place& place, const Shape& shape) {
 }
 
 void TileLowering::finish(int32_t anchor_expr, const std::vector<int>& order) {
+  const Place out = place_output(order);
+  add_steps(anchor_expr, order, out);
+  end_output(out);
+}
+
+Place TileLowering::place_output(const std::vector<int>& order) {
+  const Place home = builder_.allocate({group_.root(), 0}, order);
+  builder_.set_place({group_.root(), 0}, home);
+  return fits(home, domain_) ? home : builder_.allocate_arena(home.view.dtype, domain_, order);
+}
+
+void TileLowering::end_output(const Place& out) {
+  const Place home = builder_.place({group_.root(), 0});
+  if (home.buffer != out.buffer) add_copy(builder_, builder_.node(group_.root()), out, home);
+}
+
+void TileLowering::add_steps(int32_t anchor_expr, const std::vector<int>& order, const Place& out) {
   exprs_.stand_for({group_.anchor, 0}, anchor_expr);
   int32_t root = anchor_expr;
   for (int32_t n : group_.nodes)
     if (n != group_.anchor) root = exprs_.add_node(n);
-  const Value value{group_.root(), 0};
-  const Place home = builder_.allocate(value, order);
-  const bool direct = fits(home, domain_);
-  const Place out = direct ? home : builder_.allocate_arena(home.view.dtype, domain_, order);
   for (const GroupLoad& load : exprs_.loads())
     add_access(
         fits(load.place, load.shape) ? load.place : builder_.dense_copy(load.place, order_for(load, order)),
@@ -89,8 +105,6 @@ void TileLowering::finish(int32_t anchor_expr, const std::vector<int>& order) {
   std::vector<Place> reads(work_.places.begin(), work_.places.end() - 1);
   auto step = std::make_unique<TileStep>(builder_.workshop().kernels, std::move(work_));
   builder_.add_step(std::move(step), builder_.node(group_.root()), reads, std::span(&out, 1));
-  if (!direct) add_copy(builder_, builder_.node(group_.root()), out, home);
-  builder_.set_place(value, home);
 }
 
 // The order of the output for the axes that an operand has, which are the last ones.
@@ -119,8 +133,9 @@ TilePlace TileLowering::packed_b(const Place& from, PackSource source, const std
             }
           });
     };
-    const std::string key = fmt::format("{} {} {} {}x{}", builder_.weight_name(from), to_string(layout.dtype),
-                                        layout.panel_columns, pieces.size(), bytes);
+    std::string key = fmt::format("{} {} {} {}x{}", builder_.weight_name(from), to_string(layout.dtype),
+                                  layout.panel_columns, pieces.size(), bytes);
+    for (const PackSource::Axis& axis : source.taps) key += fmt::format(" {}:{}", axis.extent, axis.stride);
     const std::span<const std::byte> packed =
         builder_.workshop().weights.get(key, static_cast<size_t>(bytes), pack);
     Place place = from;
@@ -233,15 +248,19 @@ namespace {
 
 bool is_real(DType dtype) { return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16; }
 
-bool all_real(const Graph& graph, const Node& node) {
+bool is_real_or_byte(DType dtype) { return is_real(dtype) || dtype == DType::u8 || dtype == DType::i8; }
+
+bool all_of_type(const Graph& graph, const Node& node, bool (*accepts)(DType)) {
   for (Value v : node.operands) {
     if (v.is_none()) continue;
     const Type& type = graph.type(v);
-    if (!is_static(type) || !is_real(type.dtype) || type.dims->size() > kMaxRank) return false;
+    if (!is_static(type) || !accepts(type.dtype) || type.dims->size() > kMaxRank) return false;
     if (element_count(static_shape(type)) == 0) return false;
   }
   return is_static(node.types[0]) && element_count(static_shape(node.types[0])) > 0;
 }
+
+bool all_real(const Graph& graph, const Node& node) { return all_of_type(graph, node, is_real); }
 
 bool is_window_rank(const Graph& graph, const Node& node) {
   const size_t rank = graph.type(node.operands[0]).dims->size();
@@ -257,9 +276,12 @@ bool is_tile_anchor(const Graph& graph, const Node& node) {
       return all_real(graph, node) && graph.type(node.operands[0]).dims->size() >= 2 &&
              graph.type(node.operands[1]).dims->size() >= 2;
     case Op::Conv: return all_real(graph, node) && is_window_rank(graph, node);
+    case Op::ConvTranspose:
+      return all_real(graph, node) && is_window_rank(graph, node) && is_tile_conv_transpose(graph, node);
     case Op::AveragePool: return all_real(graph, node) && is_window_rank(graph, node);
     case Op::MaxPool:
-      return all_real(graph, node) && is_window_rank(graph, node) && !reads_indices(graph, node);
+      return all_of_type(graph, node, is_real_or_byte) && is_window_rank(graph, node) &&
+             !reads_indices(graph, node);
     default: return false;
   }
 }
@@ -274,6 +296,7 @@ void lower_tile(PlanBuilder& builder, const Group& group) {
     case Op::MatMulInteger:
     case Op::MatMul: return lower_matmul(builder, group);
     case Op::Conv: return lower_conv(builder, group);
+    case Op::ConvTranspose: return lower_conv_transpose(builder, group);
     default: return lower_pool(builder, group);
   }
 }

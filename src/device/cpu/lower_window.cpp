@@ -203,10 +203,19 @@ class PoolLowering : public WindowLowering {
     walk_axes();
     problem().a.slot = lowering_.add_place(x_);
     choose(out_[1]);
-    lowering_.finish(max ? lowering_.accumulator() : average(), channels_last(static_cast<int>(out_.size())));
+    lowering_.finish(max ? maximum() : average(), channels_last(static_cast<int>(out_.size())));
   }
 
  private:
+  // Bytes are compared as real numbers, which hold them exactly.
+  int32_t maximum() {
+    const int32_t most = lowering_.accumulator();
+    const DType dtype = node_.types[0].dtype;
+    if (is_floating(dtype)) return most;
+    return lowering_.exprs().add(
+        {.kind = kernel::ExprKind::op, .op = Op::Cast, .dtype = dtype, .args = {most}});
+  }
+
   // Cells of window `o` that count.
   int64_t counted(size_t axis, int64_t o) const {
     const WindowAxis& w = windows_[axis];

@@ -11,7 +11,9 @@ namespace ingot::cpu {
 struct Walk {
   enum class Kind : uint8_t { none, outer, row, column };
   Kind kind = Kind::none;
-  size_t index = 0;  // which outer or row dimension
+  size_t index = 0;   // which outer or row dimension
+  int64_t start = 0;  // rows: position i is element start + i * step of the axis
+  int64_t step = 1;
 };
 
 // The part that all tile groups share: epilogue, accesses, packing. The caller fills types, choice, problem
@@ -44,6 +46,11 @@ class TileLowering {
 
   // `anchor_expr`: the value of the anchor; `order`: how the output should lie.
   void finish(int32_t anchor_expr, const std::vector<int>& order);
+  // The same in parts, where several problems make one output: place_output() once, add_steps() of each of
+  // them on what it gave, end_output() once.
+  Place place_output(const std::vector<int>& order);
+  void add_steps(int32_t anchor_expr, const std::vector<int>& order, const Place& out);
+  void end_output(const Place& out);
 
  private:
   TileAccess access(const Place& place, const Shape& shape);
@@ -61,10 +68,12 @@ class TileLowering {
   int64_t group_columns_ = 0;
 };
 
+bool is_tile_conv_transpose(const Graph& graph, const Node& node);
 bool reads_indices(const Graph& graph, const Node& max_pool);  // its second output
 
 void lower_matmul(PlanBuilder& builder, const Group& group);
 void lower_conv(PlanBuilder& builder, const Group& group);
+void lower_conv_transpose(PlanBuilder& builder, const Group& group);
 void lower_pool(PlanBuilder& builder, const Group& group);
 
 }  // namespace ingot::cpu
