@@ -52,7 +52,7 @@ struct BuilderConfig {
   bool strip_weights = false;
   // Part of the engine. Devices it is meant for, most wanted first: "reference", "cpu", "cuda". Any device
   // may still open it.
-  std::vector<std::string> targets = {"reference"};
+  std::vector<std::string> targets = {"cpu", "reference"};
   // Part of the engine, since it changes the graph. Names of passes to skip.
   std::set<std::string, std::less<>> disabled_passes;
 

@@ -28,7 +28,7 @@ void check_targets(const std::vector<std::string>& targets) {
                  .name = std::move(name),
                  .expected = std::move(expected),
                  .observed = std::move(observed),
-                 .remedy = "Leave targets out for one engine that the reference device runs."});
+                 .remedy = "Leave targets out for an engine that runs on cpu and reference."});
   };
   std::string known = fmt::format("of {}", fmt::join(kTargets, ", "));
   if (targets.empty()) fail("", "at least one " + known, "none");

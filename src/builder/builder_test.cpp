@@ -176,15 +176,15 @@ TEST(Builder, TargetsAndPassesAreChecked) {
   config.targets = {"tpu"};
   EXPECT_EQ(refusal(sample(), config),
             "target 'tpu': expected one of reference, cpu, cuda, found another name."
-            " Leave targets out for one engine that the reference device runs.");
+            " Leave targets out for an engine that runs on cpu and reference.");
   config.targets = {};
   EXPECT_EQ(refusal(sample(), config),
             "target: expected at least one of reference, cpu, cuda, found none."
-            " Leave targets out for one engine that the reference device runs.");
+            " Leave targets out for an engine that runs on cpu and reference.");
   config.targets = {"cpu", "cpu"};
   EXPECT_EQ(refusal(sample(), config),
             "target 'cpu': expected each target once, found this one twice."
-            " Leave targets out for one engine that the reference device runs.");
+            " Leave targets out for an engine that runs on cpu and reference.");
   config = {};
   config.disabled_passes = {"wonder"};
   EXPECT_NE(refusal(sample(), config).find("no pass of this name"), std::string::npos);

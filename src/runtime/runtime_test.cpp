@@ -27,7 +27,7 @@ TEST(Runtime, OpensAFileAndRunsIt) {
   const std::string path = folder.write("a.ingot", text_of(engine_bytes(affine_graph())));
   auto engine = Runtime().open(path);
   EXPECT_EQ(engine->name(), path);
-  EXPECT_EQ(engine->device(), "reference");
+  EXPECT_EQ(engine->device(), "cpu");
   expect_affine_result(engine->create_context()->run(affine_inputs()));
 }
 
@@ -146,9 +146,9 @@ TEST(Runtime, WarnsOfAnEngineForOtherDevices) {
   RuntimeConfig config;
   config.diagnostics.logger = &logger;
   auto engine =
-      Runtime(config).open(engine_bytes(affine_graph(), {.targets = {"cuda", "cpu"}}), nullptr, "gpu");
+      Runtime(config).open(engine_bytes(affine_graph(), {.targets = {"cuda", "reference"}}), nullptr, "gpu");
   EXPECT_TRUE(
-      logger.has(LogLevel::warning, "engine 'gpu' was built for cuda, cpu, but is opened for reference"));
+      logger.has(LogLevel::warning, "engine 'gpu' was built for cuda, reference, but is opened for cpu"));
   expect_affine_result(engine->create_context()->run(affine_inputs()));
 }
 
@@ -173,7 +173,7 @@ TEST(Runtime, LogsWhatItOpensAndPassesDiagnosticsOn) {
   RuntimeConfig config;
   config.diagnostics.logger = &logger;
   auto engine = open_graph(affine_graph(), {}, config);
-  EXPECT_TRUE(logger.has(LogLevel::info, "opened engine 'test' for reference in "));
+  EXPECT_TRUE(logger.has(LogLevel::info, "opened engine 'test' for cpu in "));
   auto context = engine->create_context();
   thrown_by([&] { context->set_shape("w", {1}); });
   EXPECT_TRUE(logger.has(LogLevel::error, "input 'w': expected one of 'x', 'z'"));

@@ -12,7 +12,7 @@ namespace ingot {
 // What a test wants of an engine file.
 struct FileOptions {
   std::vector<Profile> profiles = {};
-  std::vector<std::string> targets = {"reference"};
+  std::vector<std::string> targets = {"cpu", "reference"};
   bool stripped = false;
 };
 std::vector<std::byte> engine_bytes(Graph graph, FileOptions options = {});
