@@ -56,13 +56,36 @@ class ColumnEmitter {
                 llvm::Value* mask) {
     const auto vectors = static_cast<int>(columns.size());
     for (Expressions& values : columns) walk.prepare(values);
-    const Values sums = loop_reduced(frame_, first, nest_.axes.size(), walk.identities(vectors),
-                                     [&](const Place& place, Values carried) {
-                                       return step(walk, columns, place, mask, std::move(carried));
-                                     });
+    const size_t inner = nest_.axes.size() - 1;
+    const Values sums =
+        loop_reduced(frame_, first, inner, walk.identities(vectors), [&](const Place& place, Values carried) {
+          return go_down(walk, columns, place, mask, std::move(carried));
+        });
     for (size_t f = 0; f < walk.folds().size(); ++f)
       for (size_t v = 0; v < columns.size(); ++v)
         columns[v].set(walk.folds()[f], sums[f * columns.size() + v]);
+  }
+
+  // Down the last reduced axis. Sums are of runs, which are summed: long ones keep their accuracy.
+  Values go_down(ReductionWalk& walk, const std::vector<Expressions>& columns, const Place& place,
+                 llvm::Value* mask, Values carried) {
+    constexpr int64_t kRun = 64;
+    auto& emitter = frame_.emitter();
+    auto& b = frame_.builder();
+    const size_t inner = nest_.axes.size() - 1;
+    auto* extent = frame_.extent(inner);
+    const auto vectors = static_cast<int>(columns.size());
+    auto run = [&](llvm::Value* i, Values sums) {
+      auto* end = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateAdd(i, emitter.i64(kRun)), extent);
+      auto row = [&](llvm::Value* k, Values c) {
+        return step(walk, columns, frame_.along(place, inner, k), mask, std::move(c));
+      };
+      const Values part = emitter.loop(i, end, 1, walk.identities(vectors), row, true);
+      for (size_t s = 0; s < sums.size(); ++s)
+        sums[s] = walk.fold(walk.folds()[s / columns.size()], sums[s], part[s]);
+      return sums;
+    };
+    return emitter.loop(emitter.i64(0), extent, kRun, std::move(carried), run);
   }
 
   Values step(ReductionWalk& walk, const std::vector<Expressions>& columns, const Place& place,

@@ -9,7 +9,7 @@ void emit_nest(llvm::Module& module, const LoopNest& nest, const Target& target)
   FunctionEmitter emitter(module, target, "entry");
   NestFrame frame(emitter, nest);
   if (!nest.axes.back().reduced)
-    emit_pointwise(frame);
+    is_transposed(nest) ? emit_transposed(frame) : emit_pointwise(frame);
   else if (folds_columns(nest))
     emit_columns(frame);
   else

@@ -254,5 +254,20 @@ TEST(EmitNest, RandomNestsDoWhatTheInterpreterDoes) {
   }
 }
 
+// An operand or a result that lies across the vectors, of every width, cut within and at the edges of tiles.
+TEST(EmitNest, TransposedAccesses) {
+  for (DType dtype : {DType::f32, DType::f16, DType::bf16, DType::i8, DType::i64, DType::f64, DType::boolean})
+    for (const auto& [rows, columns] : {std::pair<int64_t, int64_t>{37, 41}, {32, 48}, {3, 70}, {70, 3}}) {
+      NestBuilder n({3, rows, columns}, {});
+      const int64_t count = rows * columns;
+      const auto across = n.load(dtype, {count, 1, rows}), along = n.load(dtype, {count, columns, 1});
+      const bool is_logical = dtype == DType::boolean;
+      const auto both = n.op(is_logical ? Op::LogicalXor : Op::Add, {across, along});
+      n.store(dtype, {count, columns, 1}, both);
+      n.store(dtype, {count, 1, rows}, along);
+      expect_as_interpreted(n.nest, {0}, 1, 1e-6);
+    }
+}
+
 }  // namespace
 }  // namespace ingot::kernel

@@ -4,7 +4,8 @@
 
 namespace ingot::kernel {
 
-// The values of the expressions of a nest at one place, as vectors; each is emitted once, where it is first needed.
+// The values of the expressions of a nest at one place, as vectors; each is emitted once, where it is first
+// needed.
 class Expressions {
  public:
   // Gives the vector for a load, index, reduce or accumulator expression.
@@ -16,8 +17,8 @@ class Expressions {
   llvm::Value* value(int32_t expr);
   // Takes a value from elsewhere instead of computing it: one that is the same at all places, say.
   void set(int32_t expr, llvm::Value* value) { values_.at(static_cast<size_t>(expr)) = value; }
-  // Has an f32 division computed as a product with the reciprocal of its divisor, which is known here. It may then err
-  // by one unit in the last place more.
+  // Has an f32 division computed as a product with the reciprocal of its divisor, which is known here. It may
+  // then err by one unit in the last place more.
   void multiply_by_reciprocal(int32_t division);
 
  private:
@@ -34,9 +35,11 @@ class Expressions {
 };
 
 // One pointwise op on vectors of its operand types (see Expr for attributes).
-llvm::Value* emit_op(FunctionEmitter& emitter, const LoopNest& nest, const Expr& expr, FunctionEmitter::Values args);
+llvm::Value* emit_op(FunctionEmitter& emitter, const LoopNest& nest, const Expr& expr,
+                     FunctionEmitter::Values args);
 
-// ReduceSum, ReduceProd, ReduceMax or ReduceMin of two vectors or scalars, and what it starts from as a vector.
+// ReduceSum, ReduceProd, ReduceMax or ReduceMin of two vectors or scalars, and what it starts from as a
+// vector.
 llvm::Value* emit_fold(FunctionEmitter& emitter, Op op, DType dtype, llvm::Value* a, llvm::Value* b);
 llvm::Value* fold_identity(FunctionEmitter& emitter, Op op, DType dtype);
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <functional>
-#include <vector>
-
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
+
+#include <functional>
+#include <vector>
 
 #include "ingot/dtype.h"
 #include "kernel/loop_nest.h"
@@ -41,8 +41,8 @@ class FunctionEmitter {
   llvm::Value* at(llvm::Value* pointer, llvm::Value* bytes);  // pointer + bytes
   llvm::Value* at(llvm::Value* pointer, int64_t bytes);
 
-  // One element or `lanes` consecutive ones, converted between memory and arithmetic types. `mask`: i1 per lane, null
-  // for all; masked-off lanes are not touched and load as zero.
+  // One element or `lanes` consecutive ones, converted between memory and arithmetic types. `mask`: i1 per
+  // lane, null for all; masked-off lanes are not touched and load as zero.
   llvm::Value* load_scalar(DType dtype, llvm::Value* pointer);
   llvm::Value* load_vector(DType dtype, llvm::Value* pointer, llvm::Value* mask);
   llvm::Value* load_strided(DType dtype, llvm::Value* pointer, llvm::Value* stride_bytes, llvm::Value* mask);
@@ -51,15 +51,17 @@ class FunctionEmitter {
   void store_strided(DType dtype, llvm::Value* value, llvm::Value* pointer, llvm::Value* stride_bytes,
                      llvm::Value* mask);
 
-  llvm::Value* lane_mask(llvm::Value* count);  // the first `count` lanes (i64, may be above `lanes` or below 0)
+  llvm::Value* lane_mask(
+      llvm::Value* count);  // the first `count` lanes (i64, may be above `lanes` or below 0)
   llvm::Value* fma(llvm::Value* a, llvm::Value* b, llvm::Value* c);
   void prefetch(llvm::Value* pointer, int locality);  // 3: first-level cache, 2: second-level
 
-  // for (i = low; i < high; i += step), with values carried from turn to turn; gives them after the last turn.
-  // `runs_once`: low < high is known.
+  // for (i = low; i < high; i += step), with values carried from turn to turn; gives them after the last
+  // turn. `runs_once`: low < high is known.
   Values loop(llvm::Value* low, llvm::Value* high, int64_t step, Values carried,
               const std::function<Values(llvm::Value* i, Values carried)>& body, bool runs_once = false);
-  void loop(llvm::Value* low, llvm::Value* high, int64_t step, const std::function<void(llvm::Value* i)>& body);
+  void loop(llvm::Value* low, llvm::Value* high, int64_t step,
+            const std::function<void(llvm::Value* i)>& body);
   void if_then(llvm::Value* condition, const std::function<void()>& body);
   // What the body gives where the condition holds, else `otherwise`.
   Values if_then(llvm::Value* condition, Values otherwise, const std::function<Values()>& body);

@@ -136,6 +136,18 @@ Values next_indexes(NestFrame& frame, Values indexes) {
 
 }  // namespace
 
+void walk_space(NestFrame& frame, Range positions, size_t axes,
+                const std::function<void(const Place&, llvm::Value*)>& body) {
+  auto turn = [&](llvm::Value* position, Values indexes) {
+    Place place = frame.start();
+    for (size_t axis = 0; axis < axes; ++axis) place = frame.along(place, axis, indexes[axis]);
+    body(place, position);
+    return axes == 0 ? indexes : next_indexes(frame, indexes);
+  };
+  Values first = axes == 0 ? Values{} : indexes_at(frame, positions.low, axes);
+  frame.emitter().loop(positions.low, positions.high, 1, first, turn, true);
+}
+
 void walk_outer(NestFrame& frame, const std::function<void(const Place&, std::optional<Range>)>& body) {
   auto& emitter = frame.emitter();
   const auto last = last_parallel_axis(frame.nest());
@@ -143,14 +155,9 @@ void walk_outer(NestFrame& frame, const std::function<void(const Place&, std::op
   emitter.if_then(has_work, [&] {
     if (!last) return body(frame.start(), std::nullopt);
     if (*last == 0) return body(frame.start(), Range{frame.begin(), frame.end()});
-    Values first = indexes_at(frame, frame.begin(), *last);
-    auto turn = [&](llvm::Value*, Values indexes) {
-      Place place = frame.start();
-      for (size_t axis = 0; axis < *last; ++axis) place = frame.along(place, axis, indexes[axis]);
+    walk_space(frame, {frame.begin(), frame.end()}, *last, [&](const Place& place, llvm::Value*) {
       body(place, Range{emitter.i64(0), frame.extent(*last)});
-      return next_indexes(frame, indexes);
-    };
-    emitter.loop(frame.begin(), frame.end(), 1, first, turn, true);
+    });
   });
 }
 

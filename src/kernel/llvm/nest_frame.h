@@ -28,6 +28,7 @@ class NestFrame {
   llvm::Value* end() { return end_; }
   llvm::Value* extent(size_t axis) { return extents_.at(axis); }
   llvm::Value* number(const Size& size);
+  llvm::Value* stride_bytes(size_t access, size_t axis) { return strides_.at(access).at(axis); }
 
   // The place `i` steps along an axis, from index 0 of it; further steps, all along it.
   Place along(const Place& place, size_t axis, llvm::Value* i);
@@ -41,7 +42,6 @@ class NestFrame {
   void store(const Store& store, const Place& place, llvm::Value* value, llvm::Value* mask);
 
  private:
-  llvm::Value* stride_bytes(size_t access, size_t axis);
   llvm::Value* load(const Expr& e, const Place& place, llvm::Value* mask);
   llvm::Value* index(size_t axis, const Place& place);
 
@@ -56,8 +56,9 @@ class NestFrame {
   Place start_;
 };
 
-// Calls `body` with every point of the parallel axes but the last, in a loop over [begin, end) of the call, and with
-// the range of the last that is to be computed. Without a parallel axis: once, with no range, where begin < end.
+// Calls `body` with every point of the parallel axes but the last, in a loop over [begin, end) of the call,
+// and with the range of the last that is to be computed. Without a parallel axis: once, with no range, where
+// begin < end.
 struct Range {
   llvm::Value* low = nullptr;
   llvm::Value* high = nullptr;
@@ -66,21 +67,31 @@ void walk_outer(NestFrame& frame, const std::function<void(const Place&, std::op
 // The last parallel axis.
 std::optional<size_t> last_parallel_axis(const LoopNest& nest);
 
+// Calls `body` in a loop over positions [low, high), low < high, of the row-major space of the first `axes`
+// axes.
+void walk_space(NestFrame& frame, Range positions, size_t axes,
+                const std::function<void(const Place&, llvm::Value* position)>& body);
+
 // Computes the parts of `roots` that do not vary as `inside` says, so that a loop finds them in `values`.
 void hoist(Expressions& values, const LoopNest& nest, const std::vector<int32_t>& roots,
            const std::vector<bool>& inside);
 // About how many instructions the parts take that do vary.
 int weight_inside(const LoopNest& nest, const std::vector<int32_t>& roots, const std::vector<bool>& inside);
 
-// Splits [low, high) in whole blocks of `unroll` vectors, and masked vectors for the rest, with values carried from turn
-// to turn. `mask` is null for whole vectors.
+// Splits [low, high) in whole blocks of `unroll` vectors, and masked vectors for the rest, with values
+// carried from turn to turn. `mask` is null for whole vectors.
 using VectorBody = std::function<FunctionEmitter::Values(llvm::Value* i, int vectors, llvm::Value* mask,
                                                          FunctionEmitter::Values carried)>;
-FunctionEmitter::Values walk_vectors(NestFrame& frame, Range range, int unroll, FunctionEmitter::Values carried,
-                                     const VectorBody& body);
+FunctionEmitter::Values walk_vectors(NestFrame& frame, Range range, int unroll,
+                                     FunctionEmitter::Values carried, const VectorBody& body);
 
-// The three shapes of nests.
+// Whether a pointwise nest has an access that is contiguous along the axis before the last, rather than along
+// vectors.
+bool is_transposed(const LoopNest& nest);
+
+// The shapes of nests.
 void emit_pointwise(NestFrame& frame);
+void emit_transposed(NestFrame& frame);
 void emit_rows(NestFrame& frame);
 void emit_columns(NestFrame& frame);
 

@@ -5,8 +5,8 @@
 
 namespace ingot::kernel {
 
-// One walk over the reduced axes: what it folds, keeps in scratch and stores. Accumulators are carried through its
-// loops, `slots` per fold, so that neighbouring vectors do not wait for each other.
+// One walk over the reduced axes: what it folds, keeps in scratch and stores. Accumulators are carried
+// through its loops, `slots` per fold, so that neighbouring vectors do not wait for each other.
 class ReductionWalk {
  public:
   // `slot_bytes`: from one kept expression to the next in scratch; null where none is kept.
@@ -21,7 +21,8 @@ class ReductionWalk {
   int unroll(int limit) const;
 
   FunctionEmitter::Values identities(int slots);
-  // Computes at a place and folds into accumulators [fold * slots + slot]; gives what finish_step stores there.
+  // Computes at a place and folds into accumulators [fold * slots + slot]; gives what finish_step stores
+  // there.
   FunctionEmitter::Values step(const Expressions& outside, const Place& place, llvm::Value* mask,
                                FunctionEmitter::Values& accumulators, int slots, int slot);
   void finish_step(const Place& place, llvm::Value* mask, const FunctionEmitter::Values& results);
@@ -43,15 +44,15 @@ class ReductionWalk {
 
 // Loops over the reduced axes before `end`, outermost first; `body` stands at a place of them.
 using ReducedBody = std::function<FunctionEmitter::Values(const Place&, FunctionEmitter::Values carried)>;
-FunctionEmitter::Values loop_reduced(NestFrame& frame, const Place& place, size_t end, FunctionEmitter::Values carried,
-                                     const ReducedBody& body);
+FunctionEmitter::Values loop_reduced(NestFrame& frame, const Place& place, size_t end,
+                                     FunctionEmitter::Values carried, const ReducedBody& body);
 
 // What is stored once per point of the parallel axes. `store` gets each value, after all are computed.
 void store_totals(const LoopNest& nest, const Walks& walks, Expressions& values,
                   const std::function<void(const Store&, llvm::Value*)>& store);
 
-// Lays slots of f32 out in scratch if the walks keep anything: `innermost` elements per point of the reduced axes before
-// `end`. Gives the bytes of a slot, or null.
+// Lays slots of f32 out in scratch if the walks keep anything: `innermost` elements per point of the reduced
+// axes before `end`. Gives the bytes of a slot, or null.
 llvm::Value* lay_out_scratch(NestFrame& frame, const Walks& walks, size_t end, llvm::Value* innermost);
 
 }  // namespace ingot::kernel
