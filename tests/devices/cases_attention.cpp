@@ -9,7 +9,7 @@ namespace {
 struct Form {
   const char* name;
   int64_t heads, key_heads, queries, keys, size, past = 0;
-  int mask = 0;  // 1: added, 2: boolean
+  int mask = 0;  // 1: added, 2: boolean, 3: boolean with a row that sees nothing
   bool causal = false, lengths = false, scores = false;
   double softcap = 0;
   int64_t window = -1;
@@ -51,6 +51,34 @@ const std::vector<Form>& forms() {
       {.name = "lengths", .heads = 2, .key_heads = 2, .queries = 6, .keys = 12, .size = 16, .lengths = true},
       {.name = "scores", .heads = 2, .key_heads = 2, .queries = 6, .keys = 12, .size = 16, .scores = true},
       {.name = "long", .heads = 1, .key_heads = 1, .queries = 65, .keys = 131, .size = 64},
+      {.name = "closed row", .heads = 2, .key_heads = 1, .queries = 5, .keys = 17, .size = 16, .mask = 3},
+      // More than one block of queries and of keys.
+      {.name = "blocks", .heads = 2, .key_heads = 1, .queries = 150, .keys = 1100, .size = 8, .mask = 1},
+      {.name = "blocks with closed row",
+       .heads = 1,
+       .key_heads = 1,
+       .queries = 3,
+       .keys = 600,
+       .size = 8,
+       .mask = 3},
+      {.name = "blocks of a window",
+       .heads = 1,
+       .key_heads = 1,
+       .queries = 700,
+       .keys = 700,
+       .size = 8,
+       .causal = true,
+       .window = 90},
+      // One query, whose keys several threads share.
+      {.name = "long step",
+       .heads = 4,
+       .key_heads = 2,
+       .queries = 1,
+       .keys = 1,
+       .size = 8,
+       .past = 1300,
+       .causal = true},
+      {.name = "long memory", .heads = 4, .key_heads = 2, .queries = 1, .keys = 1300, .size = 8, .mask = 1},
   };
   return all;
 }
@@ -63,6 +91,11 @@ std::vector<Value> attention(GraphMaker& m, DType dtype, const Form& f) {
   Value mask, past_key, past_value, lengths;
   if (f.mask == 1) mask = m.tensor(dtype, {batch, 1, f.queries, all}, {-3, 3});
   if (f.mask == 2) mask = m.tensor(DType::boolean, {f.queries, all});
+  if (f.mask == 3) {
+    Tensor open = random_tensor(m.random, DType::boolean, {f.queries, all}, {0, 1});
+    std::ranges::fill(open.mutable_bytes().first(static_cast<size_t>(all)), std::byte{0});
+    mask = m.input(open);
+  }
   if (f.past > 0) {
     past_key = m.tensor(dtype, {batch, f.key_heads, f.past, f.size});
     past_value = m.tensor(dtype, {batch, f.key_heads, f.past, f.size + 8});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "device/cpu/lower_attention.h"
 #include "device/cpu/lower_tile.h"
 #include "device/cpu/lower_view.h"
 #include "device/cpu/nest_types.h"
@@ -102,6 +103,8 @@ class Partition {
     } else if (is_fusable_reduction(graph_, node(n))) {
       group.kind = GroupKind::nest;
       reduce_over(group, n);
+    } else if (node(n).op == Op::Attention && takes_attention(graph_, node(n))) {
+      group.kind = GroupKind::attention;
     }
     return group;
   }

@@ -7,10 +7,11 @@
 namespace ingot::cpu {
 
 enum class GroupKind : uint8_t {
-  view,     // one node, whose output is a view of its first operand where strides allow
-  nest,     // pointwise nodes and reductions in one loop nest
-  tile,     // a contraction or pooling (the anchor) and the pointwise nodes after it
-  routine,  // one node run by compiled C++, or by the reference device where there is none
+  view,       // one node, whose output is a view of its first operand where strides allow
+  nest,       // pointwise nodes and reductions in one loop nest
+  tile,       // a contraction or pooling (the anchor) and the pointwise nodes after it
+  attention,  // one node
+  routine,    // one node run by compiled C++, or by the reference device where there is none
 };
 
 // Nodes that one kernel computes; only the outputs of the last one, the root, are read by others.

@@ -211,6 +211,7 @@ void lower(PlanBuilder& builder, const Group& group) {
     case GroupKind::view: return lower_view(builder, group);
     case GroupKind::nest: return lower_nest(builder, group);
     case GroupKind::tile: return lower_tile(builder, group);
+    case GroupKind::attention: return lower_attention(builder, group);
     case GroupKind::routine: return lower_routine(builder, group);
   }
 }

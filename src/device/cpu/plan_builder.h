@@ -85,6 +85,7 @@ std::vector<int> channels_last(int rank);
 void lower_nest(PlanBuilder& builder, const Group& group);
 void lower_tile(PlanBuilder& builder, const Group& group);
 void lower_view(PlanBuilder& builder, const Group& group);
+void lower_attention(PlanBuilder& builder, const Group& group);
 void lower_routine(PlanBuilder& builder, const Group& group);
 // Copies, converting the element type.
 void add_copy(PlanBuilder& builder, const Node& node, const Place& from, const Place& to);
