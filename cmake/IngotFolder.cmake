@@ -86,6 +86,10 @@ function(ingot_link_folders)
       # Where the folders are linked into a program there is no libingot for the compiler to lie beside.
       add_dependencies(${program} ingot_jit)
       set_property(TARGET ${program} APPEND PROPERTY BUILD_RPATH $<TARGET_FILE_DIR:ingot_jit>)
+      if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+        # Sanitizers open libraries in the program's stead; only the old tag holds for them too.
+        target_link_options(${program} PRIVATE -Wl,--disable-new-dtags)
+      endif()
     endif()
   endforeach()
 endfunction()

@@ -179,7 +179,7 @@ bool Cache::put(std::string_view key, std::span<const std::byte> checked,
   } catch (const Error& error) {
     ++counters_.write_failures;
     warn_once(said_write_failure_,
-              fmt::format("cache: nothing is kept for the next start: {}", error.what()));
+              fmt::format("cache: not everything is kept for the next start: {}", error.what()));
     return false;
   }
 }

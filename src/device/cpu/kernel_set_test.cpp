@@ -1,6 +1,8 @@
 #include "device/cpu/kernel_set.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
 
 #include <filesystem>
 #include <fstream>
@@ -9,6 +11,7 @@
 #include "base/bytes.h"
 #include "ingot/error.h"
 #include "kernel/embedded/embedded_kernels.h"
+#include "support/child.h"
 #include "support/nest_builder.h"
 #include "support/run_program.h"
 #include "support/temp_folder.h"
@@ -20,7 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 constexpr kernel::Target kTarget = {kernel::IsaLevel::avx2};
 constexpr int kLanes = 8;
-constexpr int64_t kDepth = 5;
 
 // factor * (a x b) for one row of one vector.
 kernel::TileKernel scaled_product(double factor) {
@@ -30,9 +32,10 @@ kernel::TileKernel scaled_product(double factor) {
   return {.rows = 1, .vectors = 1, .epilogue = epilogue.nest};
 }
 
-void expect_scales_by(kernel::TileFunction tile, float factor) {
+void expect_scales_by(kernel::TileFunction tile, float factor, int vectors = 1) {
+  const auto columns = static_cast<size_t>(kLanes * vectors);
   const std::vector<float> a = {1, 2, 3, 4, 5};
-  std::vector<float> b(kDepth * kLanes), out(kLanes);
+  std::vector<float> b(a.size() * columns), out(columns);
   for (size_t i = 0; i < b.size(); ++i) b[i] = static_cast<float>(i);
   const auto* a_row = reinterpret_cast<const std::byte*>(a.data());
   auto* out_row = reinterpret_cast<std::byte*>(out.data());
@@ -41,14 +44,15 @@ void expect_scales_by(kernel::TileFunction tile, float factor) {
   call.a_rows = &a_row;
   call.b = call.next_b = reinterpret_cast<const std::byte*>(b.data());
   call.taps = &tap;
-  call.depth = kDepth;
+  call.depth = static_cast<int64_t>(a.size());
+  call.b_stride = static_cast<int64_t>(columns * sizeof(float));
   call.memory = &out_row;
-  call.columns = kLanes;
+  call.columns = static_cast<int64_t>(columns);
   tile(&call);
-  for (int c = 0; c < kLanes; ++c) {
+  for (size_t c = 0; c < columns; ++c) {
     float expected = 0;
-    for (int k = 0; k < kDepth; ++k) expected += static_cast<float>((k + 1) * (k * kLanes + c));
-    EXPECT_EQ(out[static_cast<size_t>(c)], factor * expected);
+    for (size_t k = 0; k < a.size(); ++k) expected += a[k] * b[k * columns + c];
+    EXPECT_EQ(out[c], factor * expected);
   }
 }
 
@@ -119,13 +123,13 @@ TEST_F(KernelSetTest, CommonKernelsAreEmbedded) {
   if (!kernel::embedded_kernels()) GTEST_SKIP() << "built without INGOT_EMBED_KERNELS";
   NestBuilder epilogue({1, 1}, {});
   epilogue.nest.axes = {{kernel::Size::given(0), false}, {kernel::Size::given(1), false}};
-  epilogue.store(DType::f32, {1, 1},
+  epilogue.store(DType::f32, {0, 1},
                  epilogue.add({.kind = kernel::ExprKind::accumulator, .dtype = DType::f32, .args = {}}));
   KernelSet set(kTarget, std::make_shared<Cache>(folder_.file("c")), "engine");
-  const int id = set.add(kernel::TileKernel{.rows = 1, .vectors = 1, .epilogue = epilogue.nest});
+  const int id = set.add(kernel::TileKernel{.rows = 1, .vectors = 2, .epilogue = epilogue.nest});
   set.prepare(1);
   EXPECT_EQ(set.origin(id), KernelOrigin::embedded);
-  expect_scales_by(set.tile(id), 1);
+  expect_scales_by(set.tile(id), 1, 2);
   EXPECT_FALSE(fs::exists(folder_.file("c"))) << "nothing to keep";
 }
 
@@ -205,6 +209,23 @@ TEST_F(KernelSetTest, ThreadsCompileEachKernelOnce) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(sets[0]->stats().compiled + sets[1]->stats().compiled, 5u);
+}
+
+// A file system that others do not see; false where this process may not make one.
+bool mount_without_execution(const std::string& folder) {
+  return unshare(CLONE_NEWNS) == 0 && mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         mount("tmpfs", folder.c_str(), "tmpfs", MS_NOEXEC, nullptr) == 0;
+}
+
+TEST_F(KernelSetTest, CodeIsCopiedWhereFilesMayNotBeExecuted) {
+  if (!runs_in_child([&] { return mount_without_execution(folder_.path()); }))
+    GTEST_SKIP() << "needs the right to mount";
+  EXPECT_TRUE(runs_in_child([&] {
+    if (!mount_without_execution(folder_.path())) return false;
+    const bool compiles = use(2, "first").compiled == 2;
+    const bool loads = use(2, "first").image == 2 && use(2, "second").entry == 2;
+    return compiles && loads && !HasFailure();
+  }));
 }
 
 // Run by the test below in a process of its own.
