@@ -139,7 +139,8 @@ CASES = [
     decoder_step("llama_125m_decode_128", SMALL, 1, 128, 1.10, tolerance=2e-5),
     decoder_step("llama_1b_int4_decode_64", LARGE, 1, 64, 1.25, tolerance=0.05),
     decoder_step("llama_1b_int4_decode_512", LARGE, 1, 512, 1.25, tolerance=0.05),
-    decoder_step("llama_1b_int4_prompt_64", LARGE, 64, 0, 1.3, tolerance=0.05),
+    # The model lets engines round activations to 8 bits; the peers do, which costs them 0.25 of relative error here.
+    decoder_step("llama_1b_int4_prompt_64", LARGE, 64, 0, 1.3, tolerance=0.3),
 ]
 
 
