@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "device/cpu/block_weights.h"
 #include "device/cpu/group_exprs.h"
 #include "device/cpu/nest_types.h"
 #include "device/cpu/plan_builder.h"
@@ -274,7 +275,7 @@ bool is_tile_anchor(const Graph& graph, const Node& node) {
     case Op::MatMulInteger: return is_tile_matmul_integer(graph, node);
     case Op::MatMul:
       return all_real(graph, node) && graph.type(node.operands[0]).dims->size() >= 2 &&
-             graph.type(node.operands[1]).dims->size() >= 2;
+             graph.type(node.operands[1]).dims->size() >= 2 && !find_block_quantised(graph, node);
     case Op::Conv: return all_real(graph, node) && is_window_rank(graph, node);
     case Op::ConvTranspose:
       return all_real(graph, node) && is_window_rank(graph, node) && is_tile_conv_transpose(graph, node);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "device/cpu/block_weights.h"
 #include "device/cpu/groups.h"
 #include "device/cpu/nest_types.h"
 #include "device/cpu/static_graph.h"
@@ -131,6 +132,8 @@ std::vector<Value> operands_read(const Graph& graph, const Node& node) {
   if (std::optional<QuantisedContraction> quantised = find_quantised(graph, node)) {
     operands[0] = quantised->a.integers;
     operands[1] = quantised->b.integers;
+  } else if (find_block_quantised(graph, node)) {
+    operands.resize(1);  // all about the weights is constant
   }
   return operands;
 }

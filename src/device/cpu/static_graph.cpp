@@ -23,9 +23,12 @@ class Rebuild {
   // From now on also quantised weights become real numbers, but for those that are read as integers.
   void fold_weights() {
     read_.assign(from_.nodes().size(), false);
-    for (const Node& node : from_.nodes())
-      for (Value v : operands_read(from_, node))
+    for (const Port& port : from_.outputs()) read_[static_cast<size_t>(port.value.node)] = true;
+    for (size_t n = read_.size(); n-- > 0;) {
+      if (!read_[n]) continue;
+      for (Value v : operands_read(from_, from_.nodes()[n]))
         if (!v.is_none()) read_[static_cast<size_t>(v.node)] = true;
+    }
   }
 
   void add_inputs(std::span<const Shape> shapes, std::span<const std::optional<Tensor>> given) {

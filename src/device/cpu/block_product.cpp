@@ -1,0 +1,200 @@
+#include "device/cpu/block_product.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "device/cpu/routines/lanes.h"
+
+// Vectors are returned by functions that are always inlined: no calling convention is involved.
+#pragma GCC diagnostic ignored "-Wpsabi"
+
+namespace ingot::cpu {
+namespace {
+
+using Words = int32_t __attribute__((vector_size(64), aligned(4), may_alias));
+using Halves = uint16_t __attribute__((vector_size(32), aligned(2), may_alias));
+
+constexpr int64_t kPanel = BlockLayout::kPanel;
+constexpr int kVectors = kPanel / kLanes;
+constexpr int64_t kBand = 128;  // rows whose sums stay near while a panel is read
+constexpr int kTileRows = 6;
+
+// Sixteen f16 numbers that are normal or zero: the bits moved to their places, then the exponent put right.
+INGOT_INLINE Lanes from_halves(const std::byte* p) {
+  const Words bits = __builtin_convertvector(*reinterpret_cast<const Halves*>(p), Words);
+  const Words magnitude = (bits & 0x7fff) << 13;
+  const Lanes value = reinterpret_cast<const Lanes&>(magnitude) * 0x1p112f;
+  const Words result = reinterpret_cast<const Words&>(value) | (bits & 0x8000) << 16;
+  return reinterpret_cast<const Lanes&>(result);
+}
+
+// The parts of one block of a panel.
+struct Block {
+  const std::byte* scales;
+  const float* zeros;  // null: all are layout.zero
+  const std::byte* words;
+};
+
+INGOT_INLINE Block block_at(const BlockLayout& layout, const std::byte* p) {
+  const std::byte* next = p + layout.scale_bytes();
+  const auto* zeros = layout.has_zeros ? reinterpret_cast<const float*>(next) : nullptr;
+  return {p, zeros, next + (layout.has_zeros ? kPanel * 4 : 0)};
+}
+
+INGOT_INLINE Lanes scale_of(const BlockLayout& layout, const Block& block, int v) {
+  if (layout.half_scales) return from_halves(block.scales + v * kLanes * 2);
+  return lanes(reinterpret_cast<const float*>(block.scales) + v * kLanes);
+}
+
+INGOT_INLINE Lanes zero_of(const BlockLayout& layout, const Block& block, int v) {
+  return block.zeros ? lanes(block.zeros + v * kLanes) : Lanes{} + layout.zero;
+}
+
+// Value i of each word.
+template <int Bits>
+INGOT_INLINE Lanes values(const Words& words, int i) {
+  return __builtin_convertvector((words >> (i * Bits)) & ((1 << Bits) - 1), Lanes);
+}
+
+// One row. Two sums for each vector, so that the additions of one need not wait for each other.
+template <int Bits>
+INGOT_INLINE void multiply_row(const BlockProduct& p, const std::byte* panel, const float* sums, float* out) {
+  constexpr int kPerWord = 32 / Bits;
+  const BlockLayout& layout = p.layout;
+  Lanes total[kVectors] = {};
+  const float* x = p.x;
+  for (int64_t b = 0; b < layout.blocks(); ++b, panel += layout.block_bytes()) {
+    const Block block = block_at(layout, panel);
+    Lanes even[kVectors] = {}, odd[kVectors] = {};
+    const std::byte* words = block.words;
+    for (int64_t k = 0; k < layout.block; k += kPerWord, x += kPerWord, words += kPanel * 4)
+      for (int v = 0; v < kVectors; ++v) {
+        const Words word = *reinterpret_cast<const Words*>(words + v * kLanes * 4);
+        for (int i = 0; i < kPerWord; i += 2) {
+          even[v] += x[i] * values<Bits>(word, i);
+          odd[v] += x[i + 1] * values<Bits>(word, i + 1);
+        }
+      }
+    for (int v = 0; v < kVectors; ++v)
+      total[v] += scale_of(layout, block, v) * (even[v] + odd[v] - zero_of(layout, block, v) * sums[b]);
+  }
+  for (int v = 0; v < kVectors; ++v) lanes(out + v * kLanes) = total[v];
+}
+
+template <int Bits>
+INGOT_INLINE void dequantise(const BlockLayout& layout, const std::byte* from, float* to) {
+  constexpr int kPerWord = 32 / Bits;
+  const Block block = block_at(layout, from);
+  for (int v = 0; v < kVectors; ++v) {
+    const Lanes scale = scale_of(layout, block, v), zero = zero_of(layout, block, v);
+    for (int64_t k = 0; k < layout.block; k += kPerWord) {
+      const Words word =
+          *reinterpret_cast<const Words*>(block.words + (k / kPerWord * kPanel + v * kLanes) * 4);
+      for (int i = 0; i < kPerWord; ++i)
+        lanes(to + (k + i) * kPanel + v * kLanes) = (values<Bits>(word, i) - zero) * scale;
+    }
+  }
+}
+
+// Adds M rows of x times a block of floats to sums.
+template <int M>
+INGOT_INLINE void add_tile(const float* x, int64_t x_stride, const float* block, int64_t depth, float* sums) {
+  Lanes tile[M][kVectors];
+  for (int m = 0; m < M; ++m)
+    for (int v = 0; v < kVectors; ++v) tile[m][v] = lanes(sums + m * kPanel + v * kLanes);
+  for (int64_t k = 0; k < depth; ++k)
+    for (int m = 0; m < M; ++m)
+      for (int v = 0; v < kVectors; ++v)
+        tile[m][v] += x[m * x_stride + k] * lanes(block + k * kPanel + v * kLanes);
+  for (int m = 0; m < M; ++m)
+    for (int v = 0; v < kVectors; ++v) lanes(sums + m * kPanel + v * kLanes) = tile[m][v];
+}
+
+INGOT_INLINE void add_rows(const float* x, int64_t x_stride, const float* block, int64_t depth, float* sums,
+                           int64_t rows) {
+  int64_t r = 0;
+  for (; r + kTileRows <= rows; r += kTileRows)
+    add_tile<kTileRows>(x + r * x_stride, x_stride, block, depth, sums + r * kPanel);
+  switch (rows - r) {
+    case 5: return add_tile<5>(x + r * x_stride, x_stride, block, depth, sums + r * kPanel);
+    case 4: return add_tile<4>(x + r * x_stride, x_stride, block, depth, sums + r * kPanel);
+    case 3: return add_tile<3>(x + r * x_stride, x_stride, block, depth, sums + r * kPanel);
+    case 2: return add_tile<2>(x + r * x_stride, x_stride, block, depth, sums + r * kPanel);
+    case 1: return add_tile<1>(x + r * x_stride, x_stride, block, depth, sums + r * kPanel);
+    default: return;
+  }
+}
+
+// A band of rows: each block becomes floats once. `own`: the floats of a block, then the sums.
+template <int Bits>
+INGOT_INLINE void multiply_band(const BlockProduct& p, const std::byte* panel, const float* x, int64_t rows,
+                                float* own) {
+  const BlockLayout& layout = p.layout;
+  float* sums = own + layout.block * kPanel;
+  std::memset(sums, 0, static_cast<size_t>(rows * kPanel) * sizeof(float));
+  for (int64_t b = 0; b < layout.blocks(); ++b) {
+    dequantise<Bits>(layout, panel + b * layout.block_bytes(), own);
+    add_rows(x + b * layout.block, layout.depth, own, layout.block, sums, rows);
+  }
+}
+
+INGOT_SIMD void multiply_row_4(const BlockProduct& p, const std::byte* panel, const float* sums, float* out) {
+  multiply_row<4>(p, panel, sums, out);
+}
+INGOT_SIMD void multiply_row_8(const BlockProduct& p, const std::byte* panel, const float* sums, float* out) {
+  multiply_row<8>(p, panel, sums, out);
+}
+INGOT_SIMD void multiply_band_4(const BlockProduct& p, const std::byte* panel, const float* x, int64_t rows,
+                                float* own) {
+  multiply_band<4>(p, panel, x, rows, own);
+}
+INGOT_SIMD void multiply_band_8(const BlockProduct& p, const std::byte* panel, const float* x, int64_t rows,
+                                float* own) {
+  multiply_band<8>(p, panel, x, rows, own);
+}
+
+void multiply_rows(const BlockProduct& p, const std::byte* panel, int64_t first_column, float* own) {
+  const int64_t there = std::min(kPanel, p.layout.columns - first_column);
+  const auto band = p.layout.bits == 4 ? multiply_band_4 : multiply_band_8;
+  for (int64_t row = 0; row < p.rows; row += kBand) {
+    const int64_t rows = std::min(kBand, p.rows - row);
+    band(p, panel, p.x + row * p.layout.depth, rows, own);
+    const float* sums = own + p.layout.block * kPanel;
+    for (int64_t r = 0; r < rows; ++r)
+      std::copy_n(sums + r * kPanel, there, p.out + (row + r) * p.layout.columns + first_column);
+  }
+}
+
+}  // namespace
+
+int64_t BlockProduct::thread_floats() const {
+  return rows == 1 ? kPanel : (layout.block + std::min(rows, kBand)) * kPanel;
+}
+
+void sum_blocks(const BlockProduct& product, float* shared) {
+  const BlockLayout& layout = product.layout;
+  for (int64_t b = 0; b < product.shared_floats(); ++b) {
+    const float* x = product.x + b * layout.block;
+    float sums[4] = {};
+    for (int64_t k = 0; k < layout.block; k += 4)
+      for (int i = 0; i < 4; ++i) sums[i] += x[k + i];
+    shared[b] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  }
+}
+
+void multiply_panels(const BlockProduct& p, const float* shared, float* own, int64_t begin, int64_t end) {
+  const auto row = p.layout.bits == 4 ? multiply_row_4 : multiply_row_8;
+  for (int64_t panel = begin; panel < end; ++panel) {
+    const std::byte* weights = p.weights + panel * p.layout.panel_bytes();
+    const int64_t column = panel * kPanel;
+    if (p.rows != 1) {
+      multiply_rows(p, weights, column, own);
+      continue;
+    }
+    const bool whole = column + kPanel <= p.layout.columns;
+    row(p, weights, shared, whole ? p.out + column : own);
+    if (!whole) std::copy_n(own, p.layout.columns - column, p.out + column);
+  }
+}
+
+}  // namespace ingot::cpu
