@@ -59,6 +59,7 @@ class Bench:
         self.scale = TOKENS if case.length == 1 else 1
         self.command = [folder / "build" / "bin" / "llama-bench", "-m", model, "-t", job.threads, "-o", "json", *work]
         self.start = {}
+        self.cpu_times = []
 
     def run(self, count):
         """Times of one token, or of a whole prompt; a run of llama-bench gives one for all its tokens."""

@@ -54,7 +54,8 @@ class Row:
 
     def __init__(self, case, threads):
         self.case, self.threads = case, threads
-        self.times, self.errors, self.failures, self.starts, self.builds = {}, {}, {}, {}, {}
+        self.times, self.cpu_times = {}, {}  # by implementation: of runs, and of chunks
+        self.errors, self.failures, self.starts, self.builds = {}, {}, {}, {}
 
     def median(self, name):
         return statistics.median(self.times[name])
@@ -66,6 +67,11 @@ class Row:
         """Time of the fastest peer over that of `name`; above 1 is faster than all of them."""
         return min(of(self.times[peer]) for peer in self.peers()) / of(self.times[name])
 
+    def cpu_ratio(self, name):
+        """The same of CPU time, which leaves out what other processes did; nothing where it is not known of all."""
+        medians = {other: statistics.median(self.cpu_times.get(other) or [0]) for other in [*self.peers(), name]}
+        return min(medians[peer] for peer in self.peers()) / medians[name] if all(medians.values()) else None
+
     def ours(self):
         return [name for name in self.times if name.startswith("ingot")] if self.peers() else []
 
@@ -76,10 +82,12 @@ class Row:
                 results[name] = {"median": self.median(name), "min": min(times), "runs": len(times)}
                 continue
             results[name] = {"median": self.median(name), "min": min(times), "runs": len(times),
-                             "p90": float(np.percentile(times, 90)), "relative_error": self.errors.get(name),
+                             "p90": float(np.percentile(times, 90)),
+                             "cpu": statistics.median(self.cpu_times.get(name) or [0]), "relative_error": self.errors.get(name),
                              "start": self.starts[name], "build_seconds": self.builds[name].get("seconds")}
         return {"case": self.case.name, "threads": self.threads, "wanted_ratio": self.case.ratio, "results": results,
-                "failures": self.failures, "ratios": {name: self.ratio(name) for name in self.ours()}}
+                "failures": self.failures, "ratios": {name: self.ratio(name) for name in self.ours()},
+                "cpu_ratios": {name: self.cpu_ratio(name) for name in self.ours()}}
 
 
 def launch_all(row, job, implementations):
@@ -120,6 +128,7 @@ def alternate(row, processes, runs, limit):
         for name, process in processes.items():
             times = process.run(counts[name])
             row.times[name] += times
+            row.cpu_times[name] = process.cpu_times
             counts[name] = max(2, min(runs, int(CHUNK_SECONDS / statistics.median(times))))
 
 

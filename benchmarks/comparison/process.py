@@ -35,6 +35,7 @@ class Process:
 
     def __init__(self, command, job, cache, scale=lambda answer: answer):
         self.scale = scale
+        self.cpu_times = []  # of one run, by chunk
         self.log = job.folder("logs") / f"{Path(command[0]).name}.txt"
         environment = dict(os.environ, INGOT_CACHE=str(cache / "ingot"))  # made by Ingot, as it wants it
         cpus = sorted(os.sched_getaffinity(0))[:job.threads]
@@ -52,10 +53,12 @@ class Process:
         return json.loads(line)
 
     def run(self, count):
-        """Times of `count` runs in seconds, after one that does not count."""
+        """Times of `count` runs in seconds, after one that does not count. Keeps the CPU time of each run."""
         self.process.stdin.write(f"{count + 1}\n")
         self.process.stdin.flush()
-        return [self.scale(answer) for answer in self.answer()[1:]]
+        answer = self.answer()
+        self.cpu_times.append(answer["cpu"] / (count + 1))
+        return [self.scale(time) for time in answer["times"][1:]]
 
     def close(self):
         self.process.stdin.close()

@@ -42,22 +42,29 @@ def verdict(row, name):
     return "held" if row.ratio(name) >= row.case.ratio else "not held"
 
 
+def cpu_cell(row, name):
+    """With several threads CPU time counts those that wait for work, too."""
+    ratio = row.cpu_ratio(name) if row.threads == 1 else None
+    return "-" if ratio is None else f"{ratio:.2f}"
+
+
 def row_cells(row, names):
     cells = [row.case.name, str(row.threads)]
     for name in names:
         cells.append(milliseconds(row.median(name)) if row.times.get(name) else "-")
     ours = row.ours()
     if not ours:
-        return cells + ["-", "-", f"{row.case.ratio:.2f}", "-", "-"]
+        return cells + ["-", "-", "-", f"{row.case.ratio:.2f}", "-", "-"]
     name = ours[0]
     error = row.errors.get(name)
-    return cells + [f"{row.ratio(name):.2f}", f"{row.ratio(name, of=min):.2f}", f"{row.case.ratio:.2f}",
+    return cells + [f"{row.ratio(name):.2f}", f"{row.ratio(name, of=min):.2f}",
+                    cpu_cell(row, name), f"{row.case.ratio:.2f}",
                     "-" if error is None else f"{error:.0e}", verdict(row, name)]
 
 
 def warm_text(head, rows, names):
     """Medians in milliseconds; the ratios are of medians and of minima, both to the fastest peer."""
-    lines = [["case", "threads", *names, "ratio", "of minima", "wanted", "error", "bar"]]
+    lines = [["case", "threads", *names, "ratio", "of minima", "of CPU", "wanted", "error", "bar"]]
     text = heading(head) + "median ms; ratio = fastest peer / ingot\n\n"
     text += table(lines + [row_cells(row, names) for row in rows])
     ratios = [row.ratio(row.ours()[0]) for row in rows if row.ours()]

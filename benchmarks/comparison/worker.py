@@ -3,7 +3,8 @@
     worker.py IMPLEMENTATION MODEL INPUTS.npz OUTPUT-FOLDER THREADS [--static JSON] [--cache FOLDER]
 
 Loads MODEL, runs it once, writes output number i to OUTPUT-FOLDER/i.npy and prints one line of JSON about the start.
-Then every line N on standard input asks for N more runs; the answer is their times in seconds, as one line of JSON.
+Then every line N on standard input asks for N more runs; the answer is one line of JSON: their times in seconds, and
+the CPU time of the process for all of them.
 """
 import argparse
 import json
@@ -135,7 +136,9 @@ def main():
     implementation = IMPLEMENTATIONS[arguments.implementation](arguments, feeds)
     print_line(start(implementation, arguments.folder))
     for line in sys.stdin:
-        print_line([timed(implementation.run) for _ in range(int(line))])
+        cpu = time.process_time()
+        times = [timed(implementation.run) for _ in range(int(line))]
+        print_line({"times": times, "cpu": time.process_time() - cpu})
     return 0
 
 

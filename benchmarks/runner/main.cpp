@@ -4,11 +4,13 @@
 //   ingot_bench_runner --stream THREADS
 //
 // Opens ENGINE, runs it once, writes output number i to OUTPUT-FOLDER/i.npy and prints one line of JSON about
-// the start. Then every line N on standard input asks for N more runs; the answer is their times in seconds,
-// as one line of JSON. With --stream the runs read memory as fast as it goes; the answer is bytes per second.
+// the start. Then every line N on standard input asks for N more runs; the answer is one line of JSON: their
+// times in seconds, and the CPU time of the process for all of them. With --stream the runs read memory as
+// fast as it goes, and the times are bytes per second.
 #include <fmt/format.h>
 
 #include <charconv>
+#include <ctime>
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -49,13 +51,20 @@ void write_outputs(const Engine& engine, const std::map<std::string, Datum>& out
   }
 }
 
+double cpu_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
 // Answers every line of standard input with `measure(N)`.
 template <class Measure>
 void serve(const Measure& measure) {
   for (std::string line; std::getline(std::cin, line);) {
-    Json results = Json::array();
-    for (int i = parse_count(line); i > 0; --i) results.push_back(measure());
-    std::cout << results << std::endl;
+    Json times = Json::array();
+    const double cpu = cpu_seconds();
+    for (int i = parse_count(line); i > 0; --i) times.push_back(measure());
+    std::cout << Json{{"times", times}, {"cpu", cpu_seconds() - cpu}} << std::endl;
   }
 }
 
