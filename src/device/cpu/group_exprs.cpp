@@ -76,7 +76,12 @@ int32_t GroupExprs::number(DType dtype, double value) {
 
 int32_t GroupExprs::per_slice(Value v, const Type& x, int64_t axis) {
   const Shape given = static_shape(builder_.graph().type(v));
-  if (element_count(given) == 1) return operand(v);
+  // Loaded rather than part of the kernel, which then serves every layer.
+  if (element_count(given) == 1) {
+    Place place = builder_.place(v);
+    place.view.rank = 0;
+    return add_load(place, {});
+  }
   const auto rank = static_cast<int64_t>(x.dims->size());
   if (axis < 0) axis += rank;
   Place place = builder_.place(v);
