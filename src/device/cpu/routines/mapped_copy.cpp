@@ -59,12 +59,18 @@ int64_t AxisMaps::bytes(const View& out) {
   return positions * int64_t{sizeof(int64_t)};
 }
 
-AxisMaps::AxisMaps(const View& x, const View& out, std::byte* scratch) : x_(x), out_(out) {
+AxisMaps::AxisMaps(const View& x, const View& out, std::byte* scratch)
+    : x_(x), order_(order_of_strides(out)), out_(permuted(out, order_)) {
   auto* next = reinterpret_cast<int64_t*>(scratch);
-  for (size_t k = 0; k < static_cast<size_t>(out.rank); ++k) {
+  for (size_t k = 0; k < static_cast<size_t>(out_.rank); ++k) {
     maps_[k] = next;
-    for (int64_t i = 0; i < out.sizes[k]; ++i) *next++ = i * x.strides[k];
+    for (int64_t i = 0; i < out_.sizes[k]; ++i) *next++ = i * x.strides[order_[k]];
   }
+}
+
+std::span<int64_t> AxisMaps::axis(size_t k) {
+  const auto at = static_cast<size_t>(std::find(order_.begin(), order_.end(), k) - order_.begin());
+  return {maps_[at], static_cast<size_t>(out_.sizes[at])};
 }
 
 template <class T>

@@ -18,7 +18,7 @@ class AxisMaps {
   // Maps every axis by the strides of x, as far as it reaches; the caller changes what it wants otherwise.
   AxisMaps(const View& x, const View& out, std::byte* scratch);
 
-  std::span<int64_t> axis(size_t k) { return {maps_[k], static_cast<size_t>(out_.sizes[k])}; }
+  std::span<int64_t> axis(size_t k);
 
   // Fills the output; `fill` points to one element, or is null where zero will do.
   void copy(const std::byte* fill, ThreadPool& pool) const;
@@ -27,8 +27,10 @@ class AxisMaps {
   template <class T>
   void copy_rows(T fill, int64_t begin, int64_t end) const;
 
-  const View &x_, &out_;
-  std::array<int64_t*, kMaxRank> maps_ = {};
+  const View& x_;
+  const AxisOrder order_;  // axes that lie close together in the output are walked innermost
+  const View out_;         // in that order
+  std::array<int64_t*, kMaxRank> maps_ = {};  // in that order
 };
 
 }  // namespace ingot::cpu

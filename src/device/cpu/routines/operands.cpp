@@ -46,4 +46,26 @@ View part(View view, size_t axis, int64_t begin, int64_t length, int64_t step) {
   return view;
 }
 
+AxisOrder order_of_strides(const View& view) {
+  AxisOrder order = {};
+  const auto rank = static_cast<size_t>(view.rank);
+  for (size_t i = 0; i < rank; ++i) {
+    // Axes of one element take no step; they come first.
+    auto step = [&](size_t axis) { return view.sizes[axis] == 1 ? INT64_MAX : std::abs(view.strides[axis]); };
+    size_t at = i;
+    for (; at > 0 && step(order[at - 1]) < step(i); --at) order[at] = order[at - 1];
+    order[at] = i;
+  }
+  return order;
+}
+
+View permuted(const View& view, const AxisOrder& order) {
+  View out = view;
+  for (size_t i = 0; i < static_cast<size_t>(view.rank); ++i) {
+    out.sizes[i] = view.sizes[order[i]];
+    out.strides[i] = view.strides[order[i]];
+  }
+  return out;
+}
+
 }  // namespace ingot::cpu

@@ -25,4 +25,9 @@ bool moves_cells(const RoutineCall& call);
 // The part of a view from `begin` on along one axis, `length` positions a `step` apart.
 View part(View view, size_t axis, int64_t begin, int64_t length, int64_t step = 1);
 
+// The axes of a view, those that take the longest steps first, and a view with its axes in an order.
+using AxisOrder = std::array<size_t, kMaxRank>;
+AxisOrder order_of_strides(const View& view);
+View permuted(const View& view, const AxisOrder& order);
+
 }  // namespace ingot::cpu

@@ -150,25 +150,27 @@ struct BlendMemory {
   int64_t total;   // bytes
 };
 
-void resize_blend(const RoutineCall& call, const Axes& axes) {
+// Works on the axes in the order in which x has them in memory, whatever the layout.
+void resize_blend(const RoutineCall& call, Axes axes) {
   const ResizeAttrs& a = attrs_of(call);
   const BlendMemory memory(call);
-  const View &x = call.in[0], &out = call.out[0];
+  const AxisOrder order = order_of_strides(call.in[0]);
+  const View x = permuted(call.in[0], order), out = permuted(call.out[0], order);
+  for (ResizeAxis& axis : std::span(axes.axes).first(axes.count))
+    axis.axis = std::find(order.begin(), order.end(), static_cast<size_t>(axis.axis)) - order.begin();
   float* buffers[2] = {reinterpret_cast<float*>(call.scratch),
                        reinterpret_cast<float*>(call.scratch) + memory.buffer};
-  View at = x;  // what the next axis reads
-  int next = 0;
   auto dense_in = [&](View view, float* data) {
     view.data = reinterpret_cast<std::byte*>(data);
     int64_t step = 1;
     for (auto i = static_cast<size_t>(view.rank); i-- > 0; step *= view.sizes[i]) view.strides[i] = step;
     return view;
   };
-  if (!x.is_dense()) {
-    at = dense_in(x, buffers[next]);
-    copy(x, at, call.pool);
-    next = 1;
-  }
+  // What the next axis reads; a dense view may have any stride along axes of one element.
+  const bool dense = x.is_dense();
+  View at = dense_in(x, dense ? elements<float>(x) : buffers[0]);
+  if (!dense) copy(x, at, call.pool);
+  int next = dense ? 0 : 1;
   for (const ResizeAxis& axis : axes.all()) {
     const auto k = static_cast<size_t>(axis.axis);
     const ResizeTaps taps =
