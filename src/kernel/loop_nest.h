@@ -50,7 +50,7 @@ enum class ExprKind : uint8_t {
 struct Expr {
   ExprKind kind = ExprKind::constant;
   Op op = Op::Input;
-  DType dtype = DType::f32;  // of the result
+  DType dtype = DType::f32;        // of the result
   std::vector<int32_t> args = {};  // earlier expressions
   int32_t source = 0;
   double real = 0;      // constants; the attribute alpha of an op
@@ -108,14 +108,16 @@ using KernelFunction = void (*)(const KernelCall*);
 struct TileTap {
   int64_t a = 0;
   int64_t b = 0;
+  int64_t number = 0;  // of its bit in TileCall::inside
 };
 
 // One call of a tile: the same columns of b for one block of rows after another.
 struct TileCall {
   int64_t tiles = 1;
-  const std::byte* const* a_rows = nullptr;  // [tile][row], or with a_step [tile][tap][row]
-  int64_t a_step = 0;  // pointers from one tap's rows to the next one's; 0: taps share them
-  int64_t a_tile = 0;  // pointers from one tile's rows to the next one's
+  const std::byte* const* a_rows = nullptr;  // [tile][row]
+  const uint64_t* inside = nullptr;  // [tap / 64][tile][row]: bits of taps that read a; null: all of them do
+  int64_t inside_step = 0;           // words from one 64 taps to the next
+  const std::byte* padding = nullptr;  // what the others read
   const TileTap* taps = nullptr;
   int64_t tap_count = 1;
   int64_t depth = 0;             // dot: products per tap (u8: a multiple of 4)

@@ -122,7 +122,8 @@ void TilePlan::add_block(Block block) {
   const int64_t b_step = types_.packed ? k_bytes() : problem_.b_stride;
   for (int64_t tap = block.first_tap; tap < block.first_tap + block.tap_count; ++tap)
     block.taps.push_back({.a = taps_[static_cast<size_t>(tap)] + block.first_k * bit_width(types_.a) / 8,
-                          .b = (tap * problem_.depth + block.first_k) * b_step});
+                          .b = (tap * problem_.depth + block.first_k) * b_step,
+                          .number = tap});
   blocks_.push_back(std::move(block));
 }
 
@@ -138,9 +139,6 @@ void TilePlan::cut_together() {
   const int64_t columns = reduces_depth() ? problem_.depth : problem_.columns;
   if (panels_together_ > 1 || !reduces_depth())
     tiles_together_ = kRowBytes / std::max<int64_t>(1, columns * bit_width(types_.a) / 8 * (tile_rows_ + 1));
-  if (rows_.has_padding())
-    tiles_together_ = std::min(tiles_together_,
-                               kRowBytes / (taps * (tile_rows_ + 1) * static_cast<int64_t>(sizeof(void*))));
   tiles_together_ = std::clamp<int64_t>(tiles_together_, 1, kMostTiles);
 }
 
@@ -198,7 +196,7 @@ void TilePlan::lay_out_scratch() {
   scratch_.a_rows = reserve(rows_together() * kPointer);
   scratch_.memory = reserve(rows_together() * accesses * kPointer);
   if (rows_.has_padding()) {
-    scratch_.padded_rows = reserve(rows_together() * problem_.tap_count() * kPointer);
+    scratch_.inside = reserve(rows_together() * static_cast<int64_t>(rows_.words() * sizeof(uint64_t)));
     scratch_.taps =
         reserve(tiles_together_ * problem_.tap_count() * static_cast<int64_t>(sizeof(kernel::TileTap)));
   }

@@ -45,15 +45,14 @@ class TilePlan {
     int64_t tiles;
     int64_t height;
     int64_t first_row;  // in the tables of rows
-    int64_t a_step;
+    bool padded;
     int64_t tap_count;
-    const std::byte** a_rows;
     const kernel::TileTap* taps;
   };
   struct Scratch {  // offsets
     int64_t a_rows = 0;
     int64_t memory = 0;
-    int64_t padded_rows = 0;
+    int64_t inside = 0;
     int64_t taps = 0;
     int64_t runs = 0;
     int64_t walk = 0;

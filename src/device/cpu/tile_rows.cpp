@@ -107,32 +107,29 @@ bool TileRows::is_inside(const Position& at, int64_t run) const {
   return true;
 }
 
-bool TileRows::locate(Position& at, int64_t rows, Positions& positions) const {
+uint64_t TileRows::mask_of(size_t axis, int64_t at, size_t word) const {
+  const Axis& a = axes_[axis];
+  if (at >= a.low && at < a.high) return ~uint64_t{0};
+  const int64_t index = at < a.low ? at : at - (a.high - a.low);
+  return a.masks[static_cast<size_t>(index) * words_ + word];
+}
+
+bool TileRows::mark(Position& at, int64_t rows, uint64_t* masks, int64_t step) const {
+  constexpr size_t kInner = kRowDims - 1;
   bool pads = false;
   for (int64_t row = 0; row < rows;) {
     const int64_t run = run_length(at, rows - row);
     pads = pads || !is_inside(at, run);
-    for (int64_t i = 0; i < run; ++i) {
-      auto& position = positions[static_cast<size_t>(row + i)];
-      position = at;
-      position[kRowDims - 1] += i;
+    for (size_t word = 0; word < words_; ++word) {
+      uint64_t outer = ~uint64_t{0};
+      for (size_t i = 0; i < kInner; ++i) outer &= mask_of(i, at[i], word);
+      uint64_t* out = masks + static_cast<int64_t>(word) * step + row;
+      for (int64_t i = 0; i < run; ++i) out[i] = outer & mask_of(kInner, at[kInner] + i, word);
     }
     move(at, run);
     row += run;
   }
   return pads;
-}
-
-uint64_t TileRows::taps_inside(const Position& position, size_t word) const {
-  uint64_t mask = ~uint64_t{0};
-  for (size_t i = 0; i < kRowDims; ++i) {
-    const Axis& axis = axes_[i];
-    const int64_t at = position[i];
-    if (at >= axis.low && at < axis.high) continue;
-    const int64_t index = at < axis.low ? at : at - (axis.high - axis.low);
-    mask &= axis.masks[static_cast<size_t>(index) * words_ + word];
-  }
-  return mask;
 }
 
 }  // namespace ingot::cpu

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "device/cpu/tile_choice.h"
 #include "device/cpu/tile_problem.h"
 
 namespace ingot::cpu {
@@ -33,11 +32,10 @@ class TileRows {
   void list(Cursor& cursor, int64_t rows, const std::byte** a_rows, std::byte** accesses, int64_t step) const;
 
   bool has_padding() const { return !inside_everywhere_; }
-  using Positions = std::array<Position, kMaxTileRows>;
-  // Writes the positions of rows from `at` on and moves it behind them. Whether a tap of them reads padding.
-  bool locate(Position& at, int64_t rows, Positions& positions) const;
-  // Bits of tap numbers [64 * word, 64 * word + 64): those that read the input.
-  uint64_t taps_inside(const Position& at, size_t word) const;
+  // Writes the masks of rows from `at` on: bits of the taps that read the input, `step` words from 64 taps to
+  // the next 64; and moves it behind them. Whether a tap of them reads padding.
+  bool mark(Position& at, int64_t rows, uint64_t* masks, int64_t step) const;
+  size_t words() const { return words_; }
 
  private:
   // Output positions [low, high) along an axis see only input; the masks of the others lie one after another.
@@ -53,6 +51,7 @@ class TileRows {
   }
   size_t move(Position& at, int64_t run) const;
   bool is_inside(const Position& at, int64_t run) const;
+  uint64_t mask_of(size_t axis, int64_t at, size_t word) const;
   void find_inside(const RowAxis& axis, Axis& out) const;
   void add_masks(const TileProblem& problem, size_t axis);
 

@@ -11,7 +11,8 @@ class TileRun {
   TileRun(const TilePlan& plan, std::byte* const* memory, std::byte* scratch)
       : plan_(plan), problem_(plan.problem_), memory_(memory), scratch_(scratch) {
     call_.sizes = problem_.sizes.data();
-    call_.memory_step = plan.rows_together();
+    call_.memory_step = call_.inside_step = plan.rows_together();
+    call_.padding = plan.padding_.data();
   }
 
   void chunk(int64_t index);
@@ -36,7 +37,7 @@ class TileRun {
   void set_block(const Block& block, Range panels);
   void start_rows(int64_t row);
   int64_t fill_runs(const Block& block, Range tiles);
-  void fill_padded(const Block& block, Run& run);
+  void leave_out_taps(const Block& block, Run& run, const uint64_t* masks);
   void call(int64_t panel, const Run* runs, int64_t count);
   void set_b(int64_t panel);
   void pack_tail();
@@ -49,9 +50,7 @@ class TileRun {
   std::byte* scratch_;
   kernel::TileCall call_;
   TileRows::Cursor cursor_;
-  TileRows::Positions positions_;  // of the rows of the tile at hand
-  const std::byte** padded_rows_ = nullptr;
-  kernel::TileTap* padded_taps_ = nullptr;
+  kernel::TileTap* spare_taps_ = nullptr;
   std::array<int64_t, kOuterDims> outer_ = {};
   const std::byte* b_ = nullptr;
   const Block* block_ = nullptr;
@@ -150,63 +149,53 @@ void TileRun::start_rows(int64_t row) {
   if (row != 0) plan_.rows_.seek(cursor_, row);
 }
 
-// Lists the rows of some tiles, as runs of tiles that one call can take: of one height, away from padding or
-// alone.
+// Lists the rows of some tiles, as runs of tiles that one call can take: of one height and with the same
+// taps.
 int64_t TileRun::fill_runs(const Block& block, Range tiles) {
-  auto* a_rows = at<const std::byte*>(plan_.scratch_.a_rows);
+  const TileRows& rows = plan_.rows_;
   TileRows::Position position = cursor_.at;
-  plan_.rows_.list(cursor_, plan_.first_row(tiles.end) - plan_.first_row(tiles.begin), a_rows,
-                   at<std::byte*>(plan_.scratch_.memory), plan_.rows_together());
-  padded_rows_ = at<const std::byte*>(plan_.scratch_.padded_rows);
-  padded_taps_ = at<kernel::TileTap>(plan_.scratch_.taps);
+  rows.list(cursor_, plan_.first_row(tiles.end) - plan_.first_row(tiles.begin),
+            at<const std::byte*>(plan_.scratch_.a_rows), at<std::byte*>(plan_.scratch_.memory),
+            plan_.rows_together());
+  auto* masks = at<uint64_t>(plan_.scratch_.inside);
   auto* runs = at<Run>(plan_.scratch_.runs);
+  spare_taps_ = at<kernel::TileTap>(plan_.scratch_.taps);
   int64_t count = 0;
   int64_t row = 0;
   for (int64_t tile = tiles.begin; tile < tiles.end; ++tile) {
     Run run{.tiles = 1,
             .height = plan_.height(tile),
             .first_row = row,
-            .a_step = 0,
+            .padded = false,
             .tap_count = block.tap_count,
-            .a_rows = a_rows + row,
             .taps = block.taps.data()};
+    if (rows.has_padding()) run.padded = rows.mark(position, run.height, masks + row, plan_.rows_together());
+    if (run.padded && plan_.padding_adds_nothing_) leave_out_taps(block, run, masks + row);
     row += run.height;
-    if (plan_.rows_.has_padding() && plan_.rows_.locate(position, run.height, positions_))
-      fill_padded(block, run);
-    if (count != 0 && runs[count - 1].height == run.height && runs[count - 1].a_step == 0 && run.a_step == 0)
-      ++runs[count - 1].tiles;
+    Run* last = runs + count - 1;
+    if (count != 0 && last->height == run.height && last->padded == run.padded && last->taps == run.taps)
+      ++last->tiles;
     else
       runs[count++] = run;
   }
   return count;
 }
 
-// Gives every tap rows of its own, those outside the input the row of padding; leaves out taps that read
-// nothing else. The kernel adds the tap's offset to both.
-void TileRun::fill_padded(const Block& block, Run& run) {
-  const std::byte** rows = run.a_rows;
-  std::array<uint64_t, kMaxTileRows> inside = {};
-  const int64_t end = block.first_tap + block.tap_count;
-  run.a_step = run.height;
-  run.a_rows = padded_rows_;
-  run.taps = padded_taps_;
-  run.tap_count = 0;
-  for (int64_t tap = block.first_tap; tap < end; ++tap) {
-    const auto word = static_cast<size_t>(tap / 64);
-    const int bit = static_cast<int>(tap % 64);
-    const std::byte* padding = plan_.padding_.data() - plan_.taps_[static_cast<size_t>(tap)];
-    bool is_needed = !plan_.padding_adds_nothing_ || (run.tap_count == 0 && tap + 1 == end);
-    for (size_t row = 0; row < static_cast<size_t>(run.height); ++row) {
-      if (tap == block.first_tap || bit == 0) inside[row] = plan_.rows_.taps_inside(positions_[row], word);
-      const bool reads_input = (inside[row] >> bit & 1) != 0;
-      is_needed = is_needed || reads_input;
-      padded_rows_[row] = reads_input ? rows[row] : padding;
-    }
-    if (!is_needed) continue;
-    *padded_taps_++ = block.taps[static_cast<size_t>(tap - block.first_tap)];
-    padded_rows_ += run.height;
-    ++run.tap_count;
+// Taps for which all rows of the tile read padding.
+void TileRun::leave_out_taps(const Block& block, Run& run, const uint64_t* masks) {
+  kernel::TileTap* const taps = spare_taps_;
+  int64_t count = 0;
+  for (const kernel::TileTap& tap : block.taps) {
+    const uint64_t* words = masks + tap.number / 64 * plan_.rows_together();
+    uint64_t any = 0;
+    for (int64_t row = 0; row < run.height; ++row) any |= words[row];
+    taps[count] = tap;
+    count += static_cast<int64_t>(any >> (tap.number % 64) & 1);
   }
+  if (count == run.tap_count) return;
+  run.taps = taps;
+  run.tap_count = std::max<int64_t>(count, 1);  // the last one where all read padding
+  spare_taps_ += run.tap_count;
 }
 
 void TileRun::set_b(int64_t panel) {
@@ -225,9 +214,8 @@ void TileRun::call(int64_t panel, const Run* runs, int64_t count) {
   call_.columns = std::min(plan_.choice_.columns(), problem_.columns - call_.column);
   for (const Run* run = runs; run != runs + count; ++run) {
     call_.tiles = run->tiles;
-    call_.a_rows = run->a_rows;
-    call_.a_step = run->a_step;
-    call_.a_tile = run->height;
+    call_.a_rows = at<const std::byte*>(plan_.scratch_.a_rows) + run->first_row;
+    call_.inside = run->padded ? at<uint64_t>(plan_.scratch_.inside) + run->first_row : nullptr;
     call_.taps = run->taps;
     call_.tap_count = run->tap_count;
     call_.memory = at<std::byte*>(plan_.scratch_.memory) + run->first_row;

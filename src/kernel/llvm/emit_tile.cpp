@@ -53,42 +53,63 @@ void emit_one(TileFrame& frame) {
 
 }  // namespace
 
-TileFrame::Tap TileFrame::tap(llvm::Value* number) {
+TileFrame::Tap TileFrame::tap(llvm::Value* index) {
   auto& builder = emitter.builder();
   auto* tap = emitter.at(emitter.member_pointer(offsetof(TileCall, taps)),
-                         builder.CreateMul(number, emitter.i64(sizeof(TileTap))));
-  const auto offset = [&](size_t member) {
-    return builder.CreateLoad(builder.getInt64Ty(), emitter.at(tap, static_cast<int64_t>(member)));
+                         builder.CreateMul(index, emitter.i64(sizeof(TileTap))));
+  const auto member = [&](size_t offset) {
+    return builder.CreateLoad(builder.getInt64Ty(), emitter.at(tap, static_cast<int64_t>(offset)));
   };
-  auto* a_offset = offset(offsetof(TileTap, a));
-  auto* b_offset = offset(offsetof(TileTap, b));
-  auto* step = builder.CreateMul(emitter.member_i64(offsetof(TileCall, a_step)), emitter.i64(kPointer));
-  auto* pointers = emitter.at(a_rows, builder.CreateMul(number, step));
-  Tap result{.rows = {}, .b = emitter.at(emitter.member_pointer(offsetof(TileCall, b)), b_offset)};
+  auto* a_offset = member(offsetof(TileTap, a));
+  Tap result{.rows = {},
+             .b = emitter.at(emitter.member_pointer(offsetof(TileCall, b)), member(offsetof(TileTap, b)))};
   for (int row = 0; row < tile.rows; ++row)
     result.rows.push_back(
-        emitter.at(builder.CreateLoad(builder.getPtrTy(), emitter.at(pointers, row * kPointer)), a_offset));
+        emitter.at(builder.CreateLoad(builder.getPtrTy(), emitter.at(a_rows, row * kPointer)), a_offset));
+  result.rows = with_padding(std::move(result.rows), member(offsetof(TileTap, number)));
   return result;
+}
+
+// Where the call has padding, rows that the tap does not read inside the input read that instead.
+Values TileFrame::with_padding(Values rows, llvm::Value* number) {
+  auto& builder = emitter.builder();
+  auto* all_inside = builder.CreateIsNull(emitter.member_pointer(offsetof(TileCall, inside)));
+  return emitter.loop(
+      builder.CreateZExt(all_inside, builder.getInt64Ty()), emitter.i64(1), 1, std::move(rows),
+      [&](llvm::Value*, Values inner) {
+        auto* step = builder.CreateMul(emitter.member_i64(offsetof(TileCall, inside_step)),
+                                       builder.CreateLShr(number, 6));
+        auto* words = emitter.at(inside, builder.CreateMul(step, emitter.i64(sizeof(uint64_t))));
+        auto* bit = builder.CreateShl(emitter.i64(1), builder.CreateAnd(number, 63));
+        auto* padding = emitter.member_pointer(offsetof(TileCall, padding));
+        for (size_t row = 0; row < inner.size(); ++row) {
+          auto* word = builder.CreateLoad(builder.getInt64Ty(),
+                                          emitter.at(words, static_cast<int64_t>(row * sizeof(uint64_t))));
+          inner[row] =
+              builder.CreateSelect(builder.CreateIsNull(builder.CreateAnd(word, bit)), padding, inner[row]);
+        }
+        return inner;
+      });
 }
 
 void emit_tile(llvm::Module& module, const TileKernel& tile, const Target& target) {
   FunctionEmitter emitter(module, target, "entry");
   TileFrame frame{emitter, tile};
-  auto& builder = emitter.builder();
   auto* tiles = emitter.member_i64(offsetof(TileCall, tiles));
-  auto* a_tile = builder.CreateMul(emitter.member_i64(offsetof(TileCall, a_tile)), emitter.i64(kPointer));
-  const Values start{emitter.member_pointer(offsetof(TileCall, a_rows)),
-                     emitter.member_pointer(offsetof(TileCall, memory)),
-                     emitter.member_pointer(offsetof(TileCall, partial)),
-                     emitter.member_pointer(offsetof(TileCall, next_b))};
+  const Values start{
+      emitter.member_pointer(offsetof(TileCall, a_rows)), emitter.member_pointer(offsetof(TileCall, inside)),
+      emitter.member_pointer(offsetof(TileCall, memory)), emitter.member_pointer(offsetof(TileCall, partial)),
+      emitter.member_pointer(offsetof(TileCall, next_b))};
   const auto one = [&](llvm::Value*, const Values& at) -> Values {
     frame.a_rows = at[0];
-    frame.memory = at[1];
-    frame.partial = at[2];
-    frame.next_b = at[3];
+    frame.inside = at[1];
+    frame.memory = at[2];
+    frame.partial = at[3];
+    frame.next_b = at[4];
     emit_one(frame);
-    return {emitter.at(at[0], a_tile), emitter.at(at[1], tile.rows * kPointer),
-            emitter.at(at[2], frame.accumulator_bytes()), frame.next_b};
+    const int64_t rows = tile.rows * kPointer;  // masks are as long as pointers
+    return {emitter.at(at[0], rows), emitter.at(at[1], rows), emitter.at(at[2], rows),
+            emitter.at(at[3], frame.accumulator_bytes()), frame.next_b};
   };
   emitter.loop(emitter.i64(0), tiles, 1, start, one, true);
   emitter.finish();

@@ -12,7 +12,8 @@ using Accumulators = FunctionEmitter::Values;
 struct TileFrame {
   FunctionEmitter& emitter;
   const TileKernel& tile;
-  llvm::Value* a_rows = nullptr;  // of the tile at hand, as are the next two
+  llvm::Value* a_rows = nullptr;  // of the tile at hand, as are the next three
+  llvm::Value* inside = nullptr;
   llvm::Value* memory = nullptr;
   llvm::Value* partial = nullptr;
   llvm::Value* next_b = nullptr;  // moves on with every step of a dot product
@@ -23,12 +24,15 @@ struct TileFrame {
   // Bytes of so many elements, of one vector of them.
   int64_t vector_bytes(DType dtype) const { return emitter.lanes() * bit_width(dtype) / 8; }
 
-  // Rows of `a` at the tap of this number, and its b.
+  // Rows of `a` at a tap, and its b.
   struct Tap {
     FunctionEmitter::Values rows;
     llvm::Value* b;
   };
-  Tap tap(llvm::Value* number);
+  Tap tap(llvm::Value* index);
+
+ private:
+  FunctionEmitter::Values with_padding(FunctionEmitter::Values rows, llvm::Value* number);
 };
 
 // Adds to them what the call's taps and depth give; the kinds dot and all others.
