@@ -9,6 +9,7 @@
 #include "ingot/builder.h"
 #include "ingot/graph.h"
 #include "ingot/runtime.h"
+#include "kernel/embedded/embedded_kernels.h"
 #include "kernel/target.h"
 #include "support/run_program.h"
 #include "support/temp_folder.h"
@@ -39,7 +40,10 @@ class CacheOfProgram : public testing::Test {
   }
 
   ProgramResult run(const std::string& cache, const char* compiler = nullptr) const {
-    return run_program({INGOT_PROGRAM, "exec", "--device", "cpu", "--random-seed", "1", engine_}, [&] {
+    return run(engine_, cache, compiler);
+  }
+  static ProgramResult run(const std::string& engine, const std::string& cache, const char* compiler) {
+    return run_program({INGOT_PROGRAM, "exec", "--device", "cpu", "--random-seed", "1", engine}, [&] {
       setenv("INGOT_CACHE", cache.c_str(), 1);
       if (compiler) setenv("INGOT_JIT_LIBRARY", compiler, 1);
     });
@@ -103,6 +107,20 @@ TEST_F(CacheOfProgram, AWarmStartNeedsNoCompiler) {
   EXPECT_NE(cold.err.find("INGOT_JIT_LIBRARY"), std::string::npos) << cold.err;
   expect_right(run(cache_));
   expect_right(run(cache_, "/nowhere.so"));
+}
+
+// What the build embeds has the form that the lowering asks for.
+TEST_F(CacheOfProgram, AProductWithBiasAndReluIsEmbedded) {
+  if (!kernel::embedded_kernels()) GTEST_SKIP() << "built without INGOT_EMBED_KERNELS";
+  const std::string engine = folder_.file("product.ingot");
+  GraphBuilder g("product");
+  const Value x = g.input("x", Type::tensor(DType::f32, {60, 70}));
+  const Value weights = g.constant(Tensor::of<float>({70, 64}, std::vector<float>(70 * 64, 0.5f)));
+  const Value bias = g.constant(Tensor::of<float>({64}, std::vector<float>(64, -1.0f)));
+  g.output("y", g.relu(g.add(g.matmul(x, weights), bias)));
+  build_engine_file(std::move(g).finish(), engine);
+  const ProgramResult result = run(engine, "", "/nowhere.so");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
 }
 
 TEST_F(CacheOfProgram, ChangedFilesAreMadeAgain) {
