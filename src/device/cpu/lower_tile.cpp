@@ -8,6 +8,7 @@
 #include "device/cpu/plan_builder.h"
 #include "device/cpu/static_graph.h"
 #include "device/cpu/tile_lowering.h"
+#include "device/cpu/winograd.h"
 #include "ir/op_info.h"
 
 namespace ingot::cpu {
@@ -296,7 +297,9 @@ void lower_tile(PlanBuilder& builder, const Group& group) {
   switch (builder.node(group.anchor).op) {
     case Op::MatMulInteger:
     case Op::MatMul: return lower_matmul(builder, group);
-    case Op::Conv: return lower_conv(builder, group);
+    case Op::Conv:
+      return suits_winograd(builder.graph(), builder.node(group.anchor)) ? lower_winograd(builder, group)
+                                                                         : lower_conv(builder, group);
     case Op::ConvTranspose: return lower_conv_transpose(builder, group);
     default: return lower_pool(builder, group);
   }
