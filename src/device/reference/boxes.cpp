@@ -1,3 +1,5 @@
+#include "ir/boxes.h"
+
 #include <numeric>
 
 #include "device/reference/elements.h"
@@ -5,26 +7,6 @@
 
 namespace ingot::reference {
 namespace {
-
-struct Box {
-  double top, left, bottom, right;
-  double area() const { return (bottom - top) * (right - left); }
-};
-
-// Either two opposite corners (y, x, y, x) or centre and size (x, y, width, height).
-Box make_box(const double* p, bool centred) {
-  if (centred) return {p[1] - p[3] / 2, p[0] - p[2] / 2, p[1] + p[3] / 2, p[0] + p[2] / 2};
-  return {std::min(p[0], p[2]), std::min(p[1], p[3]), std::max(p[0], p[2]), std::max(p[1], p[3])};
-}
-
-// Area of the intersection over that of the union; boxes without area meet nothing.
-double overlap(const Box& a, const Box& b) {
-  double height = std::min(a.bottom, b.bottom) - std::max(a.top, b.top);
-  double width = std::min(a.right, b.right) - std::max(a.left, b.left);
-  if (height <= 0 || width <= 0 || a.area() <= 0 || b.area() <= 0) return 0;
-  double both = height * width;
-  return both / (a.area() + b.area() - both);
-}
 
 struct Limits {
   int64_t boxes;
@@ -57,9 +39,10 @@ void non_max_suppression(KernelContext& c) {
   std::vector<int64_t> rows;
   for (int64_t b = 0; b < shape[0]; ++b) {
     std::vector<Box> boxes;
-    for (int64_t i = 0; i < shape[2]; ++i)
-      boxes.push_back(make_box(&corners[static_cast<size_t>((b * shape[2] + i) * 4)],
-                               c.attrs<NonMaxSuppressionAttrs>().centred));
+    for (int64_t i = 0; i < shape[2]; ++i) {
+      const double* p = &corners[static_cast<size_t>((b * shape[2] + i) * 4)];
+      boxes.push_back(make_box(p[0], p[1], p[2], p[3], c.attrs<NonMaxSuppressionAttrs>().centred));
+    }
     for (int64_t k = 0; k < shape[1]; ++k)
       for (int64_t i : suppress(boxes, scores.data() + (b * shape[1] + k) * shape[2], limits))
         rows.insert(rows.end(), {b, k, i});

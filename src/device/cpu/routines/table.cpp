@@ -13,6 +13,8 @@ const Routine* find_routine(Op op) {
     add_list_routines(t);
     add_scan_routines(t);
     add_top_k_routines(t);
+    add_box_routines(t);
+    add_grid_sample_routines(t);
     add_recurrent_routines(t);
     add_resize_routines(t);
     add_scatter_routines(t);

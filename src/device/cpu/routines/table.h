@@ -17,6 +17,8 @@ void add_arg_reduce_routines(RoutineTable& table);
 void add_list_routines(RoutineTable& table);
 void add_scan_routines(RoutineTable& table);
 void add_top_k_routines(RoutineTable& table);
+void add_box_routines(RoutineTable& table);
+void add_grid_sample_routines(RoutineTable& table);
 void add_recurrent_routines(RoutineTable& table);
 void add_resize_routines(RoutineTable& table);
 void add_scatter_routines(RoutineTable& table);
