@@ -19,6 +19,8 @@ constexpr int kSlots = 64;
 // Longer than the serial work between two loops mostly is, shorter than anyone notices.
 constexpr auto kSpin = std::chrono::microseconds(8);
 
+thread_local LoopObserver* current_observer = nullptr;
+
 // Watches for a condition for a short while; false: it did not come.
 template <class F>
 bool spin_until(F condition) {
@@ -36,6 +38,12 @@ bool spin_until(F condition) {
 
 }  // namespace
 
+ObservedLoops::ObservedLoops(LoopObserver& observer) : outer_(current_observer) {
+  current_observer = &observer;
+}
+
+ObservedLoops::~ObservedLoops() { current_observer = outer_; }
+
 struct alignas(64) ThreadPool::Loop {
   // Runs chunks until none is left to begin.
   void run(int thread) {
@@ -49,9 +57,19 @@ struct alignas(64) ThreadPool::Loop {
     }
   }
 
+  // A worker's share.
+  void help(int thread, unsigned worker) {
+    set_float_mode(float_mode);
+    if (!observer) return run(thread);
+    const LoopObserver::Time begin = std::chrono::steady_clock::now();
+    run(thread);
+    observer->helped(static_cast<int>(worker), begin, std::chrono::steady_clock::now());
+  }
+
   // Written by the caller before the slot opens.
   int64_t n = 0, grain = 1, chunks = 0;
   const Chunk* chunk = nullptr;
+  LoopObserver* observer = nullptr;  // null: nobody
   unsigned float_mode = 0;
   std::exception_ptr error;  // written by the one thread that sets `failed`
   std::atomic<bool> failed = false;
@@ -94,17 +112,17 @@ void ThreadPool::stop() {
   workers_.clear();
 }
 
-void ThreadPool::work(unsigned seed) {
+void ThreadPool::work(unsigned worker) {
   pthread_setname_np(pthread_self(), "ingot-pool");
   // Workers begin looking at different slots, so that they spread over the loops of several callers.
-  for (unsigned from = seed; !stopping_.load(std::memory_order_relaxed);) {
+  for (unsigned from = worker; !stopping_.load(std::memory_order_relaxed);) {
     uint64_t open = std::rotr(open_.load(), static_cast<int>(from % kSlots));
     if (open == 0) {
       wait_for_loop();
       continue;
     }
     unsigned slot = (from + static_cast<unsigned>(std::countr_zero(open))) % kSlots;
-    if (join(slot)) from = slot + 1;
+    if (join(slot, worker)) from = slot + 1;
   }
 }
 
@@ -121,14 +139,13 @@ void ThreadPool::wait_for_loop() {
 
 // Works on the loop in a slot, if that is still open. Being counted in `helpers` keeps the slot from its next
 // loop.
-bool ThreadPool::join(unsigned slot) {
+bool ThreadPool::join(unsigned slot, unsigned worker) {
   Loop& loop = loops_[slot];
   const uint64_t bit = uint64_t{1} << slot;
   ++loop.helpers;
   const bool open = (open_.load() & bit) != 0;
   if (open) {
-    set_float_mode(loop.float_mode);
-    loop.run(1 + loop.arrivals.fetch_add(1, std::memory_order_relaxed));
+    loop.help(1 + loop.arrivals.fetch_add(1, std::memory_order_relaxed), worker);
     open_ &= ~bit;  // nobody comes to a loop without chunks
   }
   if (--loop.helpers == 0) loop.helpers.notify_one();
@@ -168,6 +185,7 @@ void ThreadPool::parallel_for(int64_t n, int64_t grain, Chunk chunk) {
   Loop& loop = loops_[slot];
   loop.n = n, loop.grain = grain, loop.chunks = chunks;
   loop.chunk = &chunk;
+  loop.observer = current_observer;
   loop.float_mode = float_mode();
   loop.failed.store(false, std::memory_order_relaxed);
   loop.arrivals.store(0, std::memory_order_relaxed);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <thread>
@@ -9,6 +10,28 @@
 #include "base/function_ref.h"
 
 namespace ingot {
+
+// Is told how threads of a pool helped with loops.
+class LoopObserver {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  virtual ~LoopObserver() = default;
+  // `worker` began and ended its share of a loop, the caller of which waits; called on the worker, by several
+  // at once. Workers are numbered from 0. Must not throw.
+  virtual void helped(int worker, Time begin, Time end) noexcept = 0;
+};
+
+// While it lives, loops that this thread starts report to `observer`.
+class ObservedLoops {
+ public:
+  explicit ObservedLoops(LoopObserver& observer);
+  ~ObservedLoops();
+  ObservedLoops(const ObservedLoops&) = delete;
+  ObservedLoops& operator=(const ObservedLoops&) = delete;
+
+ private:
+  LoopObserver* const outer_;
+};
 
 // Threads that share out the chunks of loops: a loop starts and ends within about a microsecond, allocates
 // nothing, and costs nothing when nobody is free to help. Idle threads watch for work for a few microseconds,
@@ -44,9 +67,9 @@ class ThreadPool {
 
   void start(int workers);
   void stop();
-  void work(unsigned seed);
+  void work(unsigned worker);
   void wait_for_loop();
-  bool join(unsigned slot);
+  bool join(unsigned slot, unsigned worker);
   int claim();
   void publish(unsigned slot, int64_t helpers);
 

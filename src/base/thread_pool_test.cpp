@@ -49,6 +49,39 @@ double cpu_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
+// Keeps what it is told.
+class Help : public LoopObserver {
+ public:
+  void helped(int worker, Time begin, Time end) noexcept override {
+    const std::lock_guard lock(mutex_);
+    workers.insert(worker);
+    in_order = in_order && begin <= end;
+  }
+  std::set<int> workers;
+  bool in_order = true;
+
+ private:
+  std::mutex mutex_;
+};
+
+TEST(ThreadPoolTest, ObserverIsToldOfEveryWorkerThatHelped) {
+  ThreadPool pool(3);
+  Help help;
+  auto loop = [&] {
+    Meeting meeting(3);
+    pool.parallel_for(3, 1, [&](int64_t, int64_t, int) { meeting.arrive(); });
+  };
+  {
+    const ObservedLoops observed(help);
+    loop();
+  }
+  EXPECT_EQ(help.workers, (std::set<int>{0, 1}));
+  EXPECT_TRUE(help.in_order);
+  help.workers.clear();
+  loop();  // not observed any more
+  EXPECT_TRUE(help.workers.empty());
+}
+
 TEST(ThreadPoolTest, EveryIndexRunsOnce) {
   ThreadPool pool(4);
   for (int64_t n : {0, 1, 7, 64, 1001}) {

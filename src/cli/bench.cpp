@@ -9,9 +9,9 @@
 #include "cli/command.h"
 #include "cli/onnxruntime_peer.h"
 #include "cli/output.h"
+#include "cli/profile_report.h"
 #include "cli/scratch_folder.h"
 #include "cli/stderr_logger.h"
-#include "cli/step_report.h"
 #include "cli/timings.h"
 #include "cli/values.h"
 #include "ingot/builder.h"
@@ -73,14 +73,13 @@ class BenchCommand : public Command {
     else
       measure_alone();
     if (!options_.export_times.empty()) write_json(options_.export_times, samples_json(result_.samples));
-    if (!options_.export_profile.empty()) write_json(options_.export_profile, profile_json(result_.steps));
+    if (!options_.export_profile.empty()) write_json(options_.export_profile, profile_json(*result_.profile));
     print();
   }
 
   void open(Logger& logger) {
     if (!options_.cache.empty()) run_.keep_cache_in(options_.cache);
     options_.apply_inputs(run_);
-    if (options_.wants_steps()) run_.time_steps();
     ScratchFolder folder;  // the file may go once it is mapped
     if (options_.onnx.empty())
       run_.set_path(options_.load_engine);
@@ -110,9 +109,10 @@ class BenchCommand : public Command {
   void measure_alone() {
     InferenceLoad load(run_.engine().shared_from_this(), run_.inputs(), result_.streams);
     load.run(warm_up());
+    load.first_context().set_profiling(options_.wants_steps());
     result_.samples =
         load.run({.iterations = options_.iterations, .seconds = static_cast<double>(options_.duration)});
-    if (options_.wants_steps()) result_.steps = load.steps();
+    if (options_.wants_steps()) result_.profile = load.first_context().execution_profile();
   }
 
   // Short turns, so that what else the machine does meets both.
@@ -126,6 +126,7 @@ class BenchCommand : public Command {
                              .relative_error = peer.relative_error(run_.outputs())};
     InferenceLoad load(run_.engine().shared_from_this(), run_.inputs(), 1);
     load.run(warm_up());
+    load.first_context().set_profiling(options_.wants_steps());
     int64_t turn = turn_length(peer.run(2));
     const Stopwatch watch;
     while (std::ssize(result_.samples) < options_.iterations ||
@@ -141,7 +142,7 @@ class BenchCommand : public Command {
       turn = turn_length(seconds);
     }
     result_.onnxruntime = std::move(theirs);
-    if (options_.wants_steps()) result_.steps = load.steps();
+    if (options_.wants_steps()) result_.profile = load.first_context().execution_profile();
   }
 
   static int64_t turn_length(const std::vector<double>& seconds) {
@@ -159,8 +160,8 @@ class BenchCommand : public Command {
     std::string text = bench_text(run_, result_);
     if (options_.average_runs > 0)
       text += average_lines(result_.samples, static_cast<size_t>(options_.average_runs));
-    if (options_.dump_layer_info) text += steps_text(result_.steps);
-    if (options_.dump_profile) text += profile_text(result_.steps);
+    if (options_.dump_layer_info) text += steps_text(*result_.profile);
+    if (options_.dump_profile) text += profile_text(*result_.profile);
     print_text(text + "PASSED\n");
   }
 

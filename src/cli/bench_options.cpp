@@ -55,9 +55,7 @@ void BenchOptions::declare(Arguments& a) {
   a.option(both("--export-times"), "FILE", export_times,
            "Write start and latency of every inference as JSON.");
   a.flag(both("--dump-profile"), dump_profile,
-         "Time every step (a kernel, or a node without one) and print a table, the slowest first. Costs a "
-         "little in "
-         "all runs.");
+         "Print what each step of the program took, the slowest first, as 'exec --profile'.");
   a.option(both("--export-profile"), "FILE", export_profile, "Write the times of the steps as JSON.");
   a.flag(both("--dump-layer-info"), dump_layer_info, "Print all steps in the order in which they run.");
   a.option(both("--runtime-cache-file"), "FOLDER", cache,

@@ -5,7 +5,7 @@
 
 #include "builder/resident_memory.h"
 #include "cli/output.h"
-#include "cli/step_report.h"
+#include "cli/profile_report.h"
 #include "cli/timings.h"
 #include "tensor_io/digest.h"
 
@@ -140,7 +140,7 @@ Json bench_json(const EngineRun& run, const BenchResult& result) {
   out["steady"] = steady_json(result);
   out["peak_memory_bytes"] = resident_memory().peak;
   out["program"] = device_json(run.engine().stats());
-  if (!result.steps.empty()) out["steps"] = profile_json(result.steps);
+  if (result.profile) out["profile"] = profile_json(*result.profile);
   if (result.onnxruntime) out["onnxruntime"] = comparison_json(result);
   out["outputs"] = outputs;
   out["passed"] = true;

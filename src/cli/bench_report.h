@@ -25,7 +25,7 @@ struct BenchResult {
   int streams = 1;
   std::vector<double> percentiles;  // to report
   std::vector<Sample> samples;
-  std::vector<StepStats> steps;  // where they were asked for
+  std::optional<ExecutionProfile> profile;  // of the first stream, where it was asked for
   std::optional<OnnxRuntimeResult> onnxruntime;
 };
 

@@ -22,18 +22,17 @@ class EngineRun {
   void add_shape(std::string text) { shape_texts_.push_back(std::move(text)); }       // NAME=SHAPE
   void add_input_file(std::string text) { input_texts_.push_back(std::move(text)); }  // NAME=FILE
   void keep_cache_in(const std::string& folder) { config_.cache_folder = folder; }
-  void time_steps() { config_.time_steps = true; }
   void use_random_inputs(int64_t seed);  // for those not given, unless a seed was
   void open(Logger& logger);
 
   const Engine& engine() const { return *engine_; }
+  Context& context() { return *context_; }
   int threads() const { return static_cast<int>(threads_); }  // 0: all CPUs
   double load_seconds() const { return load_seconds_; }
   const std::map<std::string, Datum>& inputs() const { return inputs_; }
   // Runs once and keeps the outputs; returns the seconds it took.
   double run();
   const std::map<std::string, Datum>& outputs() const { return outputs_; }
-  std::vector<StepStats> steps() const { return context_->steps(); }
 
   nlohmann::ordered_json inputs_json() const;
   std::string inputs_text() const;

@@ -6,7 +6,7 @@
 #include "cli/command.h"
 #include "cli/engine_run.h"
 #include "cli/output.h"
-#include "cli/step_report.h"
+#include "cli/profile_report.h"
 #include "cli/timings.h"
 #include "ingot/error.h"
 #include "tensor_io/digest.h"
@@ -31,21 +31,26 @@ std::string file_name(std::string name, std::set<std::string>& taken) {
 class ExecCommand : public Command {
  public:
   ManualPage manual() const override {
-    return {.name = "exec",
-            .summary = "run an engine on inputs from files",
-            .description =
-                "Opens ENGINE, runs it and prints the shape and the SHA-256 of each output, and how long it "
-                "took: the "
-                "digest is that of the elements, row by row, so numpy.load(FILE).tobytes() has the same "
-                "(types below a "
-                "byte are packed first). With --output each output is written as NAME.npy, the tensors of a "
-                "sequence "
-                "as NAME.0.npy and so on; slashes in names become underscores. Types that NumPy lacks are "
-                "written as "
-                "the Python package ml_dtypes stores them: numpy.load(FILE).view(ml_dtypes.bfloat16).",
-            .example =
-                "ingot exec detector.ingot --input image=bike.npy --output results\n"
-                "ingot exec detector.ingot --random-seed 1 --dim batch=2 --runs 10 --json"};
+    return {
+        .name = "exec",
+        .summary = "run an engine on inputs from files",
+        .description =
+            "Opens ENGINE, runs it and prints the shape and the SHA-256 of each output, and how long it "
+            "took: the "
+            "digest is that of the elements, row by row, so numpy.load(FILE).tobytes() has the same "
+            "(types below a "
+            "byte are packed first). With --output each output is written as NAME.npy, the tensors of a "
+            "sequence "
+            "as NAME.0.npy and so on; slashes in names become underscores. Types that NumPy lacks are "
+            "written as "
+            "the Python package ml_dtypes stores them: numpy.load(FILE).view(ml_dtypes.bfloat16).\n\n"
+            "--profile and --trace measure the runs after the first, which prepares what they need, or the "
+            "first "
+            "where there is no other. A trace can be looked at in ui.perfetto.dev or chrome://tracing.",
+        .example =
+            "ingot exec detector.ingot --input image=bike.npy --output results\n"
+            "ingot exec detector.ingot --random-seed 1 --dim batch=2 --runs 10 --json\n"
+            "ingot exec detector.ingot --random-seed 1 --runs 20 --profile --trace detector.json"};
   }
 
   void declare(Arguments& a) override {
@@ -53,19 +58,23 @@ class ExecCommand : public Command {
     a.option("-o,--output", "DIR", folder_, "Where to write the outputs; made if it is not there.");
     a.option("--runs", "N", runs_, "Run this often; times of the runs after the first are 'steady'.", 1,
              100000000);
-    a.flag("--profile", profile_,
-           "Time every step (a kernel, or a node without one) and print a table, the slowest first.");
+    a.flag("--profile", profile_, "Also print what each step of the program took, the slowest first.");
+    a.option("--trace", "FILE", trace_,
+             "Write what ran when and on which thread, in the trace event format.");
     a.flag("--json", json_, "Print JSON, times in seconds.");
   }
 
   int run(Logger& logger) override {
-    if (profile_) run_.time_steps();
     run_.open(logger);
     if (!folder_.empty()) make_folder();
+    const bool measure_steps = profile_ || !trace_.empty();
+    run_.context().set_profiling(measure_steps);
     const double first = run_.run();
+    if (runs_ > 1) run_.context().set_profiling(measure_steps);  // forgets the first
     std::vector<double> more;
     for (int64_t i = 1; i < runs_; ++i) more.push_back(run_.run());
     write_outputs();
+    if (!trace_.empty()) write_trace(run_.context().execution_profile(), run_.engine().name(), trace_);
     if (json_)
       print_report_json(first, more);
     else
@@ -112,7 +121,7 @@ class ExecCommand : public Command {
                                      {"inputs", run_.inputs_json()},   {"outputs", outputs},
                                      {"load", run_.load_seconds()},    {"first_run", first}};
     if (!more.empty()) report["steady"] = to_json(summarize(more));
-    if (profile_) report["steps"] = profile_json(run_.steps());
+    if (profile_) report["profile"] = profile_json(run_.context().execution_profile());
     print_json(report);
   }
 
@@ -130,7 +139,7 @@ class ExecCommand : public Command {
       out += fmt::format(", steady {} (median of {})", format_seconds(t.p50), t.count);
     }
     out += "\n";
-    if (profile_) out += profile_text(run_.steps());
+    if (profile_) out += profile_text(run_.context().execution_profile());
     print_text(out);
   }
 
@@ -139,6 +148,7 @@ class ExecCommand : public Command {
   int64_t runs_ = 1;
   bool json_ = false;
   bool profile_ = false;
+  std::string trace_;
   std::map<std::string, std::vector<std::string>> files_;  // written, by output
 };
 

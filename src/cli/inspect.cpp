@@ -2,10 +2,13 @@
 
 #include "base/atomic_file.h"
 #include "base/mapped_file.h"
+#include "base/stopwatch.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/engine_run.h"
 #include "cli/graph_json.h"
 #include "cli/output.h"
+#include "cli/program_report.h"
 #include "engine/engine_file.h"
 #include "ingot/import.h"
 #include "ingot/validity.h"
@@ -18,6 +21,9 @@ namespace ingot::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr int kMostRuns = 20;  // to measure
+constexpr double kRunSeconds = 0.5;
 
 // An engine file, or the graph imported from a model.
 struct Inspected {
@@ -137,10 +143,17 @@ class InspectCommand : public Command {
             "ops, parameters and the arithmetic of one inference instead. --svg draws the graph, "
             "and below it the bodies of its ifs and loops, without constants. Any browser shows it; point at "
             "a box for its attributes. Drawings are tall: an engine, being optimised, draws smaller than "
-            "its model.",
+            "its model.\n\n"
+            "--program shows what a device makes of an engine instead: each step with its kernels, sizes, "
+            "layouts and schedule, and how long it took in a few inferences on random or given inputs, "
+            "beside "
+            "what it would take at the full speed of the machine, which is measured. --dump-kernel shows the "
+            "loops, LLVM IR and assembly of kernels.",
         .example =
             "ingot inspect model.ingot --summary\n"
-            "ingot inspect model.onnx --svg model.svg"};
+            "ingot inspect model.onnx --svg model.svg\n"
+            "ingot inspect model.ingot --program --shape image=1x3x224x224\n"
+            "ingot inspect model.ingot --dump-kernel layer1/conv"};
   }
 
   void declare(Arguments& a) override {
@@ -148,9 +161,18 @@ class InspectCommand : public Command {
     a.flag("--summary", summary_, "Print a summary instead of the graph.");
     a.flag("--json", json_, "Print JSON.");
     a.option("--svg", "FILE", svg_, "Draw the graph into FILE.");
+    a.flag("--program", program_, "Show what the device makes of an engine.");
+    a.option(
+        "--dump-kernel", "NAME", kernel_,
+        "Show the code of kernels: of the step called NAME, of those whose names contain it, or by a key.");
+    run_.declare_run(a);
   }
 
-  int run(Logger&) override {
+  int run(Logger& logger) override {
+    if (program_ || !kernel_.empty()) {
+      show_program(logger);
+      return kSuccess;
+    }
     const Inspected file = read(path_);
     if (!svg_.empty()) {
       AtomicFile drawing(svg_, "drawing");
@@ -167,13 +189,33 @@ class InspectCommand : public Command {
   }
 
  private:
+  void show_program(Logger& logger) {
+    run_.set_path(path_);
+    run_.use_random_inputs(1);
+    run_.open(logger);
+    run_.run();  // prepares what it needs
+    run_.context().set_profiling(true);
+    const Stopwatch watch;
+    for (int i = 0; i < kMostRuns && (i == 0 || watch.seconds() < kRunSeconds); ++i) run_.run();
+    const ExecutionProfile profile = run_.context().execution_profile();
+    if (!kernel_.empty()) return print_text(kernel_listings(run_.engine(), profile, kernel_));
+    const ProgramReport report{.name = run_.engine().name(),
+                               .device = run_.engine().device(),
+                               .stats = run_.engine().stats(),
+                               .speed = run_.engine().measure_speed(),
+                               .profile = profile};
+    json_ ? print_json(program_json(report)) : print_text(program_text(report));
+  }
+
   Json full_json(const Inspected& file) const {
     Json out = summary_json(path_, file);
     out["graph"] = graph_json(file.content.graph);
     return out;
   }
 
-  std::string path_, svg_;
+  std::string path_, svg_, kernel_;
+  EngineRun run_;
+  bool program_ = false;
   bool summary_ = false;
   bool json_ = false;
 };

@@ -7,9 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "ingot/error.h"
+#include "ingot/execution_profile.h"
 #include "ingot/graph.h"
 #include "ingot/logger.h"
-#include "ingot/step_stats.h"
 
 // The seam between the runtime and what runs a graph. A device turns a graph into a program; a program is run
 // any number of times, by any number of contexts.
@@ -41,8 +42,11 @@ class Execution {
   // for its elements and is valid until return. Called on any thread, one at a time, which it blocks for the
   // whole inference. Throws Error; outputs given before that are discarded, memory written is unspecified.
   virtual void run(std::span<const Datum> inputs, OutputSink& outputs) = 0;
-  // What the runs so far took, where CompileOptions::time_steps asked for it. Not while it runs.
-  virtual std::vector<StepStats> steps() const { return {}; }
+
+  // Measures the steps of the runs from now on, forgetting what was measured before; costs nothing while off.
+  // Not during a run. A device without steps to show measures nothing.
+  virtual void set_profiling(bool) {}
+  virtual ExecutionProfile profile() const { return {}; }  // not during a run
 };
 
 // Counters of a program since it was compiled.
@@ -65,6 +69,18 @@ class Program : public std::enable_shared_from_this<Program> {
   virtual ~Program() = default;
   virtual std::unique_ptr<Execution> start() const = 0;  // one per context
   virtual ProgramStats stats() const { return {}; }
+  virtual MachineSpeed measure_speed() const { return {}; }  // takes part of a second
+  // Of a kernel that its steps use. Throws Error(not_found).
+  virtual KernelListing list_kernel(std::string_view key) const { refuse_kernel(key); }
+
+ protected:
+  [[noreturn]] static void refuse_kernel(std::string_view key) {
+    throw Error({.code = ErrorCode::not_found,
+                 .object = "kernel",
+                 .name = std::string(key),
+                 .expected = "the key of a kernel of this program",
+                 .remedy = "Keys are in the steps of an execution profile."});
+  }
 };
 
 struct CompileOptions {
@@ -74,7 +90,6 @@ struct CompileOptions {
   std::string isa;  // highest instruction set to use, as the device names them; empty: all there are
   std::optional<std::string> cache_folder;  // unset: Cache::default_folder(); empty: no cache
   bool keep_denormals = false;
-  bool time_steps = false;
   std::vector<std::vector<Shape>> shapes = {};  // of the inputs, by profile: prepared at once
   Diagnostics diagnostics;                      // of the Runtime; fallbacks and rejections are logged there
 };

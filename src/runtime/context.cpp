@@ -101,15 +101,17 @@ ContextStats Context::stats() const {
   return state_->stats;
 }
 
-std::vector<StepStats> Context::steps() const {
+void Context::set_profiling(bool on) {
+  Use::of(*state_, [&] {
+    state_->require_idle();
+    state_->execution->set_profiling(on);
+  });
+}
+
+ExecutionProfile Context::execution_profile() const {
   return Use::of(*state_, [&] {
-    {
-      std::lock_guard lock(state_->mutex);
-      if (state_->pending > 0)
-        refuse("context", name(), "no inference under way", fmt::format("{}", state_->pending),
-               "Synchronise its stream first.");
-    }
-    return state_->execution->steps();
+    state_->require_idle();
+    return state_->execution->profile();
   });
 }
 

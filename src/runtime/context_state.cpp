@@ -163,6 +163,13 @@ void Context::State::begin(const void* wanted) {
   stream = wanted;
 }
 
+void Context::State::require_idle() const {
+  std::lock_guard lock(mutex);
+  if (pending > 0)
+    throw Error(invalid("context", name, "no pending inference", fmt::format("{} on a stream", pending),
+                        "Synchronise the stream first."));
+}
+
 void Context::State::cancel_begin() {
   std::lock_guard lock(mutex);
   --pending;

@@ -52,6 +52,7 @@ struct Context::State {
   void perform(std::span<const Datum> inputs, OutputSink& outputs, bool keep_shapes);
   // The same on memory of the application.
   void perform_bound(const Bindings& bindings);
+  void require_idle() const;  // throws while inferences are pending
 
   const std::shared_ptr<const Engine> engine;
   const std::unique_ptr<Execution> execution;

@@ -5,6 +5,18 @@
 #include "runtime/report.h"
 
 namespace ingot {
+namespace {
+
+[[noreturn]] void fail_stripped(const Engine::State& engine) {
+  throw Error({.code = ErrorCode::incompatible,
+               .object = "engine",
+               .name = engine.name,
+               .expected = "an engine with its weights",
+               .observed = engine.missing_weights,
+               .remedy = "Build it again without stripping weights."});
+}
+
+}  // namespace
 
 Engine::Engine(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Engine::~Engine() = default;
@@ -48,15 +60,21 @@ EngineStats Engine::stats() const {
   return stats;
 }
 
+MachineSpeed Engine::measure_speed() const {
+  return reported(state_->diagnostics,
+                  [&] { return state_->program ? state_->program->measure_speed() : MachineSpeed(); });
+}
+
+KernelListing Engine::list_kernel(std::string_view key) const {
+  return reported(state_->diagnostics, [&] {
+    if (!state_->program) fail_stripped(*state_);
+    return state_->program->list_kernel(key);
+  });
+}
+
 std::unique_ptr<Context> Engine::create_context(std::string name) const {
   return reported(state_->diagnostics, [&] {
-    if (!state_->program)
-      throw Error({.code = ErrorCode::incompatible,
-                   .object = "engine",
-                   .name = state_->name,
-                   .expected = "an engine with its weights",
-                   .observed = state_->missing_weights,
-                   .remedy = "Build it again without stripping weights."});
+    if (!state_->program) fail_stripped(*state_);
     const uint64_t number = ++state_->contexts_created;
     if (name.empty()) name = fmt::format("context {}", number);
     auto state = std::make_shared<Context::State>(shared_from_this(), std::move(name));

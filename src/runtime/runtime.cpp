@@ -140,7 +140,6 @@ void Runtime::State::compile(Engine::State& engine, std::shared_ptr<const Graph>
                          .isa = config.isa,
                          .cache_folder = config.cache_folder,
                          .keep_denormals = config.keep_denormals,
-                         .time_steps = config.time_steps,
                          .shapes = shapes_to_prepare(engine),
                          .diagnostics = config.diagnostics};
   engine.program = device.compile(std::move(graph), options);

@@ -4,6 +4,7 @@
 
 #include "device/cpu/execution.h"
 #include "device/cpu/lowered_ops.h"
+#include "device/cpu/machine_speed.h"
 #include "device/cpu/static_graph.h"
 #include "ir/bind_symbols.h"
 
@@ -109,8 +110,7 @@ CpuProgram::CpuProgram(std::shared_ptr<const Graph> graph, const CompileOptions&
       cache_(open_cache(options)),
       kernels_(std::make_unique<KernelSet>(target, cache_, options.identity, options.diagnostics)),
       weights_(std::make_unique<PackedWeights>(cache_, weights_key(target, options), options.diagnostics)),
-      keep_denormals_(options.keep_denormals),
-      time_steps_(options.time_steps) {
+      keep_denormals_(options.keep_denormals) {
   name_constants(*graph_, "", weight_names_);
   own_workshop_ = std::make_unique<Workshop>(Workshop{target, *kernels_, *weights_, *pool_, weight_names_});
   workshop_ = own_workshop_.get();
@@ -121,8 +121,7 @@ CpuProgram::CpuProgram(GraphPtr graph, CpuProgram& outer)
     : graph_(std::move(graph)),
       parts_(cut_graph(*graph_)),
       workshop_(outer.workshop_),
-      keep_denormals_(outer.keep_denormals_),
-      time_steps_(outer.time_steps_) {
+      keep_denormals_(outer.keep_denormals_) {
   make_plans();
 }
 
@@ -160,6 +159,20 @@ void CpuProgram::prepare(const std::vector<std::vector<Shape>>& profiles) {
 std::unique_ptr<Execution> CpuProgram::start() const {
   return std::make_unique<CpuExecution>(std::static_pointer_cast<const CpuProgram>(shared_from_this()),
                                         *this);
+}
+
+MachineSpeed CpuProgram::measure_speed() const {
+  return measure_machine_speed(workshop_->target, workshop_->pool);
+}
+
+KernelListing CpuProgram::list_kernel(std::string_view key) const {
+  const KernelSet& kernels = workshop_->kernels;
+  for (int id = 0; id < kernels.size(); ++id) {
+    if (kernels.key(id) != key) continue;
+    kernel::Listing listing = kernel::compiler().list(kernels.source(id), kernels.target());
+    return {.llvm_ir = std::move(listing.llvm_ir), .assembly = std::move(listing.assembly)};
+  }
+  refuse_kernel(key);
 }
 
 ProgramStats CpuProgram::stats() const {

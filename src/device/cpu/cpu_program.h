@@ -53,13 +53,15 @@ class CpuProgram : public Program {
 
   std::unique_ptr<Execution> start() const override;
   ProgramStats stats() const override;
+  MachineSpeed measure_speed() const override;
+  KernelListing list_kernel(std::string_view key) const override;
 
   const Graph& graph() const { return *graph_; }
   const Parts& parts() const { return parts_; }
   PartPlans& plans(int32_t part) const { return *plans_[static_cast<size_t>(part)]; }
   ThreadPool& pool() const { return workshop_->pool; }
+  const KernelSet& kernels() const { return workshop_->kernels; }
   bool keep_denormals() const { return keep_denormals_; }
-  bool time_steps() const { return time_steps_; }
   // The program of a body, compiled at the first call.
   const CpuProgram& body(const GraphPtr& graph) const;
 
@@ -81,7 +83,6 @@ class CpuProgram : public Program {
   mutable std::mutex bodies_mutex_;
   mutable std::map<const Graph*, std::unique_ptr<CpuProgram>> bodies_;
   bool keep_denormals_ = false;
-  bool time_steps_ = false;
 };
 
 }  // namespace ingot::cpu

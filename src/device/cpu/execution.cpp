@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "base/float_control.h"
-#include "base/stopwatch.h"
 #include "device/cpu/host_node.h"
+#include "device/cpu/step_info.h"
 #include "device/reference/evaluate.h"
 #include "ingot/error.h"
 #include "ir/op_info.h"
@@ -61,21 +61,30 @@ void CpuExecution::find_read_again() {
 }
 
 void CpuExecution::run(std::span<const Datum> inputs, OutputSink& sink) {
-  if (program_.keep_denormals()) return run_stages(inputs, sink);
+  if (program_.keep_denormals()) return run_measured(inputs, sink);
   const FlushDenormals mode;
-  run_stages(inputs, sink);
+  run_measured(inputs, sink);
 }
 
-std::vector<Datum> CpuExecution::run(std::span<const Datum> inputs) {
+void CpuExecution::run_measured(std::span<const Datum> inputs, OutputSink& sink) {
+  if (!profiler_) return run_stages(inputs, sink);
+  profiler_->run_inference([&] { run_stages(inputs, sink); });
+}
+
+void CpuExecution::set_profiling(bool on) { profiler_ = on ? std::make_shared<StepProfiler>() : nullptr; }
+
+ExecutionProfile CpuExecution::profile() const {
+  ExecutionProfile profile = profiler_ ? profiler_->profile(program_.kernels()) : ExecutionProfile();
+  profile.threads = program_.pool().size();
+  return profile;
+}
+
+std::vector<Datum> CpuExecution::run(std::span<const Datum> inputs,
+                                     const std::shared_ptr<StepProfiler>& profiler) {
   Kept kept(program_.graph().outputs().size());
+  profiler_ = profiler;
   run_stages(inputs, kept);
   return std::move(kept.outputs);
-}
-
-std::vector<StepStats> CpuExecution::steps() const {
-  std::vector<StepStats> all = times_.stats();
-  for (const auto& [graph, body] : bodies_) std::ranges::move(body->steps(), std::back_inserter(all));
-  return all;
 }
 
 void CpuExecution::run_stages(std::span<const Datum> inputs, OutputSink& sink) {
@@ -119,16 +128,26 @@ void CpuExecution::run_part(int32_t index, std::span<const Datum> inputs, Output
   for (Value v : part.inputs) part_inputs_.push_back(&value(v, inputs).tensor());
   const std::shared_ptr<const Plan> plan = program_.plans(index).find(part_inputs_);
   if (!plan) {
-    std::vector<Datum> operands;
-    for (const Tensor* tensor : part_inputs_) operands.emplace_back(*tensor);
-    std::vector<Datum> outputs = reference::evaluate(part.graph, operands);
-    for (size_t i = 0; i < outputs.size(); ++i) result(part.outputs[i]) = std::move(outputs[i]);
-    return;
+    if (!profiler_) return run_without_plan(part);
+    auto info = [&] {
+      return StepInfo{.name = "part",
+                      .kind = "reference",
+                      .detail = fmt::format("{} nodes, sizes depend on data", part.graph.nodes().size())};
+    };
+    return profiler_->run_host(
+        &part, [&] { run_without_plan(part); }, info);
   }
   part_outputs_.clear();
   for (size_t i = 0; i < part.outputs.size(); ++i)
     part_outputs_.push_back(output_memory(part.outputs[i], plan->output_shapes[i], sink));
   run_plan(plan);
+}
+
+void CpuExecution::run_without_plan(const Part& part) {
+  std::vector<Datum> operands;
+  for (const Tensor* tensor : part_inputs_) operands.emplace_back(*tensor);
+  std::vector<Datum> outputs = reference::evaluate(part.graph, operands);
+  for (size_t i = 0; i < outputs.size(); ++i) result(part.outputs[i]) = std::move(outputs[i]);
 }
 
 void CpuExecution::run_plan(const std::shared_ptr<const Plan>& shared) {
@@ -149,18 +168,26 @@ void CpuExecution::run_plan(const std::shared_ptr<const Plan>& shared) {
   ThreadPool& pool = program_.pool();
   const int64_t stride = (plan.scratch_bytes + Arena::kAlignment - 1) / Arena::kAlignment * Arena::kAlignment;
   const Frame frame{buffers_, pool, scratch_.reserve(stride * pool.size()), stride};
-  if (program_.time_steps()) return times_.run(shared, frame);
+  if (profiler_) return profiler_->run_plan(shared, frame);
   for (const std::unique_ptr<Step>& step : plan.steps) step->run(frame);
 }
 
 void CpuExecution::run_host(int32_t n, std::span<const Datum> inputs) {
+  bool by_routine = false;
+  auto work = [&] { by_routine = evaluate_host(n, inputs); };
+  if (!profiler_) return work();
+  const Node& node = program_.graph().nodes()[static_cast<size_t>(n)];
+  profiler_->run_host(&node, work, [&] { return describe_host_node(node, by_routine); });
+}
+
+// Whether compiled code did it rather than the reference device.
+bool CpuExecution::evaluate_host(int32_t n, std::span<const Datum> inputs) {
   const Node& node = program_.graph().nodes()[static_cast<size_t>(n)];
   std::vector<Datum> operands;
   for (Value v : node.operands) operands.push_back(v.is_none() ? Datum() : value(v, inputs));
   const reference::RunBody run_body = [&](const GraphPtr& graph, std::span<const Datum> data) {
-    return body(graph).run(data);
+    return body(graph).run(data, profiler_);
   };
-  const Stopwatch watch;
   std::optional<std::vector<Datum>> results;
   bool by_routine = false;
   try {
@@ -171,7 +198,7 @@ void CpuExecution::run_host(int32_t n, std::span<const Datum> inputs) {
     rethrow_with_origin(e, node);
   }
   results_[static_cast<size_t>(n)] = std::move(*results);
-  if (program_.time_steps()) times_.add(node, by_routine, watch.seconds());
+  return by_routine;
 }
 
 CpuExecution& CpuExecution::body(const GraphPtr& graph) {

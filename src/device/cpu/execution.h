@@ -2,7 +2,7 @@
 
 #include "device/cpu/arena.h"
 #include "device/cpu/cpu_program.h"
-#include "device/cpu/step_times.h"
+#include "device/cpu/step_profiler.h"
 
 namespace ingot::cpu {
 
@@ -12,15 +12,20 @@ class CpuExecution : public Execution {
   CpuExecution(std::shared_ptr<const CpuProgram> owner, const CpuProgram& program);
 
   void run(std::span<const Datum> inputs, OutputSink& sink) override;
-  std::vector<StepStats> steps() const override;
-  // For bodies of control flow.
-  std::vector<Datum> run(std::span<const Datum> inputs);
+  // For bodies of control flow; measured by the profiler of the execution around it, null where there is
+  // none.
+  std::vector<Datum> run(std::span<const Datum> inputs, const std::shared_ptr<StepProfiler>& profiler);
+  void set_profiling(bool on) override;
+  ExecutionProfile profile() const override;
 
  private:
   void find_read_again();
+  void run_measured(std::span<const Datum> inputs, OutputSink& sink);
   void run_stages(std::span<const Datum> inputs, OutputSink& sink);
   void run_part(int32_t part, std::span<const Datum> inputs, OutputSink& sink);
+  void run_without_plan(const Part& part);
   void run_host(int32_t node, std::span<const Datum> inputs);
+  bool evaluate_host(int32_t node, std::span<const Datum> inputs);
   void run_plan(const std::shared_ptr<const Plan>& plan);
   Datum& result(Value v) { return results_[static_cast<size_t>(v.node)][static_cast<size_t>(v.output)]; }
   const Datum& value(Value v, std::span<const Datum> inputs) const;
@@ -31,7 +36,7 @@ class CpuExecution : public Execution {
 
   std::shared_ptr<const CpuProgram> owner_;
   const CpuProgram& program_;
-  StepTimes times_;
+  std::shared_ptr<StepProfiler> profiler_;  // null: off
   Arena arena_;
   Arena scratch_;
   std::vector<std::byte*> buffers_;

@@ -15,6 +15,7 @@ class NestStep : public Step {
   void run(const Frame& frame) const override;
   std::string describe() const override;
   int64_t scratch_bytes() const override { return scratch_; }
+  std::vector<int> kernels() const override { return {kernel_}; }
 
  private:
   KernelSet& kernels_;

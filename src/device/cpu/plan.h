@@ -59,13 +59,16 @@ class Step {
   virtual ~Step() = default;
   virtual void link() {}  // once, after all kernels have been compiled
   virtual void run(const Frame& frame) const = 0;
-  virtual std::string describe() const = 0;            // one line: kind, sizes, schedule
-  virtual int64_t scratch_bytes() const { return 0; }  // per thread
+  virtual std::string describe() const = 0;                // one line: kind (one word), sizes, schedule
+  virtual int64_t scratch_bytes() const { return 0; }      // per thread
+  virtual std::vector<int> kernels() const { return {}; }  // that it calls, in the KernelSet
 
   std::string name;  // of the graph node it stands for
   StepCost cost;
-  std::vector<int32_t> reads;   // buffers
-  std::vector<int32_t> writes;  // buffers
+  std::vector<int32_t> reads;    // buffers
+  std::vector<int32_t> writes;   // buffers
+  std::vector<View> read_views;  // for people
+  std::vector<View> write_views;
 };
 
 // A static graph made ready to run. Immutable; shared by contexts.

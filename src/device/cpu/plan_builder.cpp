@@ -174,8 +174,14 @@ Place PlanBuilder::dense_copy(const Place& from, const std::vector<int>& order) 
 void PlanBuilder::add_step(std::unique_ptr<Step> step, const Node& node, std::span<const Place> reads,
                            std::span<const Place> writes) {
   step->name = node.origin.empty() ? std::string(to_string(node.op)) : node.origin;
-  for (const Place& place : reads) step->reads.push_back(place.buffer);
-  for (const Place& place : writes) step->writes.push_back(place.buffer);
+  for (const Place& place : reads) {
+    step->reads.push_back(place.buffer);
+    step->read_views.push_back(place.view);
+  }
+  for (const Place& place : writes) {
+    step->writes.push_back(place.buffer);
+    step->write_views.push_back(place.view);
+  }
   plan_.steps.push_back(std::move(step));
 }
 

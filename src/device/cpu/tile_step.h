@@ -23,6 +23,7 @@ class TileStep : public Step {
   void run(const Frame& frame) const override;
   std::string describe() const override;
   int64_t scratch_bytes() const override;
+  std::vector<int> kernels() const override { return ids_; }
 
  private:
   KernelSet& kernels_;
