@@ -95,6 +95,7 @@ PartPlans::Entry PartPlans::make(std::span<const Tensor* const> inputs) {
     return make(inputs);
   }
   entry.plan = build_plan(graph, workshop_);
+  fallbacks_.add(*entry.plan);
   workshop_.weights.publish_later();
   ++made_;
   reference_nodes_ += static_cast<uint64_t>(entry.plan->reference_nodes);
@@ -110,6 +111,7 @@ CpuProgram::CpuProgram(std::shared_ptr<const Graph> graph, const CompileOptions&
       cache_(open_cache(options)),
       kernels_(std::make_unique<KernelSet>(target, cache_, options.identity, options.diagnostics)),
       weights_(std::make_unique<PackedWeights>(cache_, weights_key(target, options), options.diagnostics)),
+      fallbacks_(std::make_shared<FallbackLog>(options.diagnostics)),
       keep_denormals_(options.keep_denormals) {
   name_constants(*graph_, "", weight_names_);
   own_workshop_ = std::make_unique<Workshop>(Workshop{target, *kernels_, *weights_, *pool_, weight_names_});
@@ -121,12 +123,14 @@ CpuProgram::CpuProgram(GraphPtr graph, CpuProgram& outer)
     : graph_(std::move(graph)),
       parts_(cut_graph(*graph_)),
       workshop_(outer.workshop_),
+      fallbacks_(outer.fallbacks_),
       keep_denormals_(outer.keep_denormals_) {
   make_plans();
 }
 
 void CpuProgram::make_plans() {
-  for (const Part& part : parts_.parts) plans_.push_back(std::make_unique<PartPlans>(part, *workshop_));
+  for (const Part& part : parts_.parts)
+    plans_.push_back(std::make_unique<PartPlans>(part, *workshop_, *fallbacks_));
 }
 
 const CpuProgram& CpuProgram::body(const GraphPtr& graph) const {

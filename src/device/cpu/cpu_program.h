@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "cache/cache.h"
+#include "device/cpu/fallback_log.h"
 #include "device/cpu/kernel_set.h"
 #include "device/cpu/packed_weights.h"
 #include "device/cpu/parts.h"
@@ -17,7 +18,8 @@ namespace ingot::cpu {
 // The plans of one part, by the shapes of its inputs: the most recent first, a bounded number.
 class PartPlans {
  public:
-  PartPlans(const Part& part, Workshop& workshop) : part_(part), workshop_(workshop) {}
+  PartPlans(const Part& part, Workshop& workshop, FallbackLog& fallbacks)
+      : part_(part), workshop_(workshop), fallbacks_(fallbacks) {}
 
   // The plan for inputs of these shapes, made at the first call for their shapes; null where sizes depend on
   // data after all.
@@ -37,6 +39,7 @@ class PartPlans {
 
   const Part& part_;
   Workshop& workshop_;
+  FallbackLog& fallbacks_;
   std::mutex mutex_;
   std::list<Entry> entries_;
   bool by_value_ = false;  // small integer inputs count as constants
@@ -79,6 +82,7 @@ class CpuProgram : public Program {
   std::map<const std::byte*, std::string> weight_names_;
   std::unique_ptr<Workshop> own_workshop_;
   Workshop* workshop_ = nullptr;
+  std::shared_ptr<FallbackLog> fallbacks_;  // shared with bodies
   std::vector<std::unique_ptr<PartPlans>> plans_;
   mutable std::mutex bodies_mutex_;
   mutable std::map<const Graph*, std::unique_ptr<CpuProgram>> bodies_;

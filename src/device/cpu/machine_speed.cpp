@@ -25,7 +25,7 @@ constexpr int64_t kPiece = int64_t{1} << 20;
   for (int64_t i = 0; i < rounds; ++i)
     for (__m512& sum : sums) sum = _mm512_fmadd_ps(sum, factor, term);
   float total = 0;
-  for (const __m512& sum : sums) total += _mm512_reduce_add_ps(sum);
+  for (const __m512& sum : sums) total += _mm512_cvtss_f32(sum);
   return total;
 }
 
