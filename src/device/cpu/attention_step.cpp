@@ -194,6 +194,14 @@ void AttentionStep::run(const Frame& frame) const {
       AttentionRun(*this, frame, 0).merge(i);
 }
 
+std::vector<int> AttentionStep::kernels() const {
+  std::vector<int> all = score_tiles_.ids;
+  all.insert(all.end(), value_tiles_.ids.begin(), value_tiles_.ids.end());
+  all.push_back(weigh_id_);
+  if (finish_id_ >= 0) all.push_back(finish_id_);
+  return all;
+}
+
 std::string AttentionStep::describe() const {
   const AttentionSizes& s = work_.sizes;
   return fmt::format("attention {}x{}x{} heads, {} queries, {} keys of {}, blocks of {}x{}, {} splits",

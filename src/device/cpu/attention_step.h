@@ -37,6 +37,7 @@ class AttentionStep : public Step {
   void run(const Frame& frame) const override;
   std::string describe() const override;
   int64_t scratch_bytes() const override { return scratch_.bytes; }
+  std::vector<int> kernels() const override;
 
   // Of AttentionWork::parts, in bytes; 0 for one split.
   static int64_t parts_bytes(const AttentionSizes& sizes, const AttentionPlan& plan);

@@ -49,7 +49,13 @@ void NestStep::run(const Frame& frame) const {
 }
 
 std::string NestStep::describe() const {
-  return fmt::format("nest {} points, {} per chunk", points_, grain_);
+  const auto& nest = std::get<kernel::LoopNest>(kernels_.source(kernel_));
+  std::string axes;
+  for (const kernel::Axis& axis : nest.axes)
+    axes +=
+        fmt::format("{}{}{}", axes.empty() ? "" : " x ", extent(axis, sizes_), axis.reduced ? " folded" : "");
+  return fmt::format("nest {}, vectors along axis {}, {} chunks of {}", axes, nest.vector_axis,
+                     (points_ + grain_ - 1) / grain_, grain_);
 }
 
 }  // namespace ingot::cpu

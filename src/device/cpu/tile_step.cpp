@@ -49,8 +49,10 @@ void TileStep::run(const Frame& frame) const {
 
 std::string TileStep::describe() const {
   const TileProblem& p = work_.problem;
-  return fmt::format("tile {}x{} columns {} rows {} depth {} taps {}", work_.choice.rows,
-                     work_.choice.columns(), p.columns, p.row_count(), p.depth, p.tap_count());
+  const int64_t outer = p.outer[0] * p.outer[1] * p.outer[2];
+  return fmt::format("tile {}x{}, {}{} rows x {} columns, depth {}, {} taps, {} chunks", work_.choice.rows,
+                     work_.choice.columns(), outer == 1 ? "" : fmt::format("{} times ", outer), p.row_count(),
+                     p.columns, p.depth, p.tap_count(), plan_ ? plan_->chunks() : 0);
 }
 
 PackStep::PackStep(PackSource source, PackLayout layout, std::vector<int64_t> offsets, Place from, Place to)
