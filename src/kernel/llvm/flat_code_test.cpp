@@ -5,6 +5,10 @@
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/Support/SourceMgr.h>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
+
 #include "ingot/error.h"
 #include "kernel/executable_memory.h"
 #include "kernel/llvm/codegen.h"
@@ -121,6 +125,9 @@ TEST(FlatCode, TruncatedObjectsAreErrors) {
 }
 
 TEST(Codegen, BrokenIrIsAnError) {
+#ifdef __SANITIZE_ADDRESS__
+  const __lsan::ScopedDisabler llvm_frees_nothing_when_it_fails;
+#endif
   // The verifier does not know that no instruction of AVX2 does this.
   expect_refused(
       "define <16 x float> @entry(<16 x float> %x) { %y = call <16 x float> "
