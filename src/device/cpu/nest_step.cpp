@@ -27,8 +27,8 @@ NestStep::NestStep(KernelSet& kernels, const kernel::LoopNest& nest, std::vector
   }
   const int64_t ops = std::max<int64_t>(1, total * static_cast<int64_t>(nest.exprs.size()));
   grain_ = std::max<int64_t>(1, points_ * kChunkOps / ops);
-  if (parallel == 1) grain_ = (grain_ + 63) / 64 * 64;
-  if (parallel == 1 && points_ < total) grain_ = std::max<int64_t>(1, points_ * kChunkOps / ops);  // rows
+  // Where a call takes elements of the vectors themselves, chunks are of whole vectors.
+  if (parallel == 1 && nest.vector_axis == 0) grain_ = (grain_ + 63) / 64 * 64;
   scratch_ = kernel::scratch_bytes(nest, sizes_.data());
   cost.flops = static_cast<double>(ops);
   for (const Place& place : memory_)

@@ -22,26 +22,41 @@ class ColumnEmitter {
     int unroll = 4;
     for (const ReductionWalk& walk : column_walks_) unroll = std::min(unroll, walk.unroll(unroll));
     walk_outer(frame_, [&](const Place& place, std::optional<Range> range) {
-      walk_vectors(frame_, *range, unroll, {}, [&](llvm::Value* i, int vectors, llvm::Value* mask, Values) {
-        block(frame_.along(place, axis_, i), vectors, mask);
-        return Values{};
+      auto& emitter = frame_.emitter();
+      auto& b = frame_.builder();
+      const int64_t width = int64_t{unroll} * frame_.lanes();
+      auto* count = b.CreateSub(range->high, range->low);
+      auto* whole = b.CreateAdd(range->low, b.CreateAnd(count, emitter.i64(-width)));
+      emitter.loop(range->low, whole, width, [&](llvm::Value* i) { block(i, place, unroll, nullptr); });
+      emitter.loop(whole, range->high, width, [&](llvm::Value* i) {  // once at most
+        block(i, place, unroll, b.CreateSub(range->high, i));
       });
     });
   }
 
  private:
-  void block(const Place& first, int vectors, llvm::Value* mask) {
+  // `count`: how many columns there are in a ragged block.
+  void block(llvm::Value* i, const Place& place, int vectors, llvm::Value* count) {
+    const Place first = frame_.along(place, axis_, i);
+    masks_.assign(static_cast<size_t>(vectors), nullptr);
     std::vector<Expressions> columns;
-    for (int v = 0; v < vectors; ++v)
-      columns.emplace_back(frame_.emitter(), nest_, frame_.leaf(column(first, v), mask));
+    for (int v = 0; v < vectors; ++v) {
+      auto* left = count == nullptr
+                       ? nullptr
+                       : frame_.builder().CreateSub(count, frame_.emitter().i64(v * frame_.lanes()));
+      if (left != nullptr) masks_[static_cast<size_t>(v)] = frame_.emitter().lane_mask(left);
+      columns.emplace_back(frame_.emitter(), nest_, frame_.leaf(column(first, v), mask(v)));
+    }
     for (ReductionWalk& walk : column_walks_)
-      if (!walk.is_empty()) run_walk(walk, columns, first, mask);
+      if (!walk.is_empty()) run_walk(walk, columns, first);
     for (int v = 0; v < vectors; ++v)
       store_totals(nest_, walks_, columns[static_cast<size_t>(v)],
                    [&](const Store& store, llvm::Value* value) {
-                     frame_.store(store, column(first, v), value, mask);
+                     frame_.store(store, column(first, v), value, mask(v));
                    });
   }
+
+  llvm::Value* mask(int v) const { return masks_[static_cast<size_t>(v)]; }
 
   // Scratch keeps the vectors of a block side by side.
   Place column(const Place& first, int v) {
@@ -52,14 +67,13 @@ class ColumnEmitter {
     return place;
   }
 
-  void run_walk(ReductionWalk& walk, std::vector<Expressions>& columns, const Place& first,
-                llvm::Value* mask) {
+  void run_walk(ReductionWalk& walk, std::vector<Expressions>& columns, const Place& first) {
     const auto vectors = static_cast<int>(columns.size());
     for (Expressions& values : columns) walk.prepare(values);
     const size_t inner = nest_.axes.size() - 1;
     const Values sums =
         loop_reduced(frame_, first, inner, walk.identities(vectors), [&](const Place& place, Values carried) {
-          return go_down(walk, columns, place, mask, std::move(carried));
+          return go_down(walk, columns, place, std::move(carried));
         });
     for (size_t f = 0; f < walk.folds().size(); ++f)
       for (size_t v = 0; v < columns.size(); ++v)
@@ -68,7 +82,7 @@ class ColumnEmitter {
 
   // Down the last reduced axis. Sums are of runs, which are summed: long ones keep their accuracy.
   Values go_down(ReductionWalk& walk, const std::vector<Expressions>& columns, const Place& place,
-                 llvm::Value* mask, Values carried) {
+                 Values carried) {
     constexpr int64_t kRun = 64;
     auto& emitter = frame_.emitter();
     auto& b = frame_.builder();
@@ -78,7 +92,7 @@ class ColumnEmitter {
     auto run = [&](llvm::Value* i, Values sums) {
       auto* end = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateAdd(i, emitter.i64(kRun)), extent);
       auto row = [&](llvm::Value* k, Values c) {
-        return step(walk, columns, frame_.along(place, inner, k), mask, std::move(c));
+        return step(walk, columns, frame_.along(place, inner, k), std::move(c));
       };
       const Values part = emitter.loop(i, end, 1, walk.identities(vectors), row, true);
       for (size_t s = 0; s < sums.size(); ++s)
@@ -89,14 +103,14 @@ class ColumnEmitter {
   }
 
   Values step(ReductionWalk& walk, const std::vector<Expressions>& columns, const Place& place,
-              llvm::Value* mask, Values carried) {
+              Values carried) {
     const auto vectors = static_cast<int>(columns.size());
     std::vector<Values> results;
     for (int v = 0; v < vectors; ++v)
       results.push_back(
-          walk.step(columns[static_cast<size_t>(v)], column(place, v), mask, carried, vectors, v));
+          walk.step(columns[static_cast<size_t>(v)], column(place, v), mask(v), carried, vectors, v));
     for (int v = 0; v < vectors; ++v)
-      walk.finish_step(column(place, v), mask, results[static_cast<size_t>(v)]);
+      walk.finish_step(column(place, v), mask(v), results[static_cast<size_t>(v)]);
     return carried;
   }
 
@@ -105,6 +119,7 @@ class ColumnEmitter {
   Walks walks_;
   size_t axis_;
   std::vector<ReductionWalk> column_walks_;
+  Values masks_;  // of the vectors of a block; null where whole
 };
 
 }  // namespace

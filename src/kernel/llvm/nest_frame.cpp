@@ -91,8 +91,12 @@ void NestFrame::store(const Store& store, const Place& place, llvm::Value* value
   const DType dtype = nest_.accesses[access].dtype;
   auto* pointer = place.pointer[access];
   const Size& stride = nest_.accesses[access].strides[axis];
-  if (stride.is(0))
-    return emitter_.store_scalar(dtype, builder().CreateExtractElement(value, uint64_t{0}), pointer);
+  if (stride.is(0)) {  // the only element along the axis: of the first lane, where there is one
+    auto* element = builder().CreateExtractElement(value, uint64_t{0});
+    if (mask == nullptr) return emitter_.store_scalar(dtype, element, pointer);
+    return emitter_.if_then(builder().CreateExtractElement(mask, uint64_t{0}),
+                            [&] { emitter_.store_scalar(dtype, element, pointer); });
+  }
   if (stride.is(1)) return emitter_.store_vector(dtype, value, pointer, mask);
   emitter_.store_strided(dtype, value, pointer, strides_[access][axis], mask);
 }
