@@ -77,6 +77,23 @@ TEST(Profiling, UnknownKernelsAreNotFound) {
   }
 }
 
+TEST(Profiling, OpsWithoutKernelsAreLoggedOnceAndMarked) {
+  GraphBuilder g("deep");  // more axes than kernels take
+  const Value x = g.input("x", Type::tensor(DType::f32, {1, 1, 1, 1, 1, 1, 1, 1, 1, 2}));
+  g.output("y", g.relu(g.relu(x)));
+  KeepingLogger logger(LogLevel::info);
+  RuntimeConfig config = on("cpu");
+  config.diagnostics.logger = &logger;
+  const auto context = open_graph(std::move(g).finish(), {}, config)->create_context();
+  EXPECT_TRUE(logger.has(LogLevel::info, "run on the reference device: relu"));
+  context->set_profiling(true);
+  const auto y = context->run({{"x", Tensor::of<float>({1, 1, 1, 1, 1, 1, 1, 1, 1, 2}, {-1, 2})}});
+  EXPECT_EQ(y.at("y").tensor().data<float>()[1], 2);
+  const ExecutionProfile profile = context->execution_profile();
+  EXPECT_EQ(std::ranges::count(profile.steps, "reference", [](const StepProfile& s) { return s.info.kind; }),
+            2);
+}
+
 TEST(Profiling, MachineHasASpeed) {
   const MachineSpeed speed = context_on("cpu")->engine().measure_speed();
   // Any processor with AVX2 of the last ten years, and far beyond the fastest.

@@ -125,6 +125,12 @@ void WinogradStep::run(const Frame& frame) const {
   if (!finite) exact_->run(frame);
 }
 
+std::vector<int> WinogradStep::kernels() const {
+  std::vector<int> all = height_kernels_;
+  all.insert(all.end(), {input_kernel_, output_kernel_});
+  return all;
+}
+
 std::string WinogradStep::describe() const {
   return fmt::format("winograd 2x2 tiles {} in {} chunks, channels {} to {}", work_.tiles, chunks_,
                      work_.in_channels, work_.out_channels);

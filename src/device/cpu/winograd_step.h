@@ -40,6 +40,7 @@ class WinogradStep : public Step {
   void run(const Frame& frame) const override;
   std::string describe() const override;
   int64_t scratch_bytes() const override;
+  std::vector<int> kernels() const override;
 
  private:
   int64_t chunk_begin(int64_t chunk) const { return chunk * work_.tiles / chunks_; }
