@@ -23,6 +23,12 @@ std::vector<int> count_readers(const Graph& graph) {
   return readers;
 }
 
+// Of memory that holds the elements row by row; tensors of more axes than views have are bytes only.
+View row_major_view(const Type& type) {
+  const Shape shape = static_shape(type);
+  return shape.size() <= kMaxRank ? dense_view(type.dtype, shape, nullptr) : View{.dtype = type.dtype};
+}
+
 View ordered_view(DType dtype, const Shape& shape, const std::vector<int>& order) {
   View view = dense_view(dtype, shape, nullptr);
   int64_t step = 1;
@@ -47,7 +53,7 @@ PlanBuilder::PlanBuilder(const Graph& graph, Workshop& workshop, Plan& plan)
         .buffer = add_buffer({.kind = Buffer::Kind::input,
                               .bytes = static_cast<int64_t>(byte_size(type.dtype, element_count(shape))),
                               .slot = static_cast<int64_t>(i)}),
-        .view = dense_view(type.dtype, shape, nullptr)};
+        .view = row_major_view(type)};
     set_place(v, place);
   }
   for (size_t i = 0; i < graph.outputs().size(); ++i) outputs_.try_emplace(graph.outputs()[i].value, i);
@@ -130,11 +136,10 @@ Place PlanBuilder::allocate_arena(DType dtype, const Shape& shape, const std::ve
 Place PlanBuilder::allocate_dense(const Type& type) {
   const Shape shape = static_shape(type);
   if (shape.size() <= kMaxRank && !is_sub_byte(type.dtype)) return allocate_arena(type.dtype, shape);
-  return {
-      .buffer =
-          add_buffer({.kind = Buffer::Kind::arena,
-                      .bytes = static_cast<int64_t>(byte_size(type.dtype, element_count(shape))) + kSlack}),
-      .view = shape.size() <= kMaxRank ? dense_view(type.dtype, shape, nullptr) : View{.dtype = type.dtype}};
+  return {.buffer = add_buffer(
+              {.kind = Buffer::Kind::arena,
+               .bytes = static_cast<int64_t>(byte_size(type.dtype, element_count(shape))) + kSlack}),
+          .view = row_major_view(type)};
 }
 
 Place PlanBuilder::output_place(size_t output, const Type& type) {
@@ -143,7 +148,7 @@ Place PlanBuilder::output_place(size_t output, const Type& type) {
       .buffer = add_buffer({.kind = Buffer::Kind::output,
                             .bytes = static_cast<int64_t>(byte_size(type.dtype, element_count(shape))),
                             .slot = static_cast<int64_t>(output)}),
-      .view = dense_view(type.dtype, shape, nullptr)};
+      .view = row_major_view(type)};
   plan_.output_buffers[output] = place.buffer;
   return place;
 }
@@ -231,13 +236,11 @@ void copy_outputs(PlanBuilder& builder) {
     plan.output_shapes.push_back(static_shape(graph.type(v)));
     if (plan.output_buffers[i] >= 0) continue;
     const Type& type = graph.type(v);
-    const Place to{
-        .buffer = builder.add_buffer(
-            {.kind = Buffer::Kind::output,
-             .bytes = static_cast<int64_t>(byte_size(type.dtype, element_count(static_shape(type)))),
-             .slot = static_cast<int64_t>(i)}),
-        .view = static_shape(type).size() <= kMaxRank ? dense_view(type.dtype, static_shape(type), nullptr)
-                                                      : View{}};
+    const Place to{.buffer = builder.add_buffer({.kind = Buffer::Kind::output,
+                                                 .bytes = static_cast<int64_t>(byte_size(
+                                                     type.dtype, element_count(static_shape(type)))),
+                                                 .slot = static_cast<int64_t>(i)}),
+                   .view = row_major_view(type)};
     plan.output_buffers[i] = to.buffer;
     add_copy(builder, graph.node(v), builder.place(v), to);
   }
