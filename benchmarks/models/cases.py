@@ -100,11 +100,11 @@ def minilm(batch, length, ratio, static=True):
 
 
 def decoder_step(name, shape, length, past, ratio, **more):
-    """All weights but the embedding table take part: 32 bits each, or 4 and an f32 scale for each 32."""
-    file, bits = ("llama_125m.onnx", 32) if shape is SMALL else ("llama_1b_int4.onnx", 5)
+    """All weights but the embedding table take part: 32 bits each, or 4 and a scale of 16 for each 32."""
+    file, bits = ("llama_125m.onnx", 32) if shape is SMALL else ("llama_1b_int4.onnx", 4.5)
     weights = shape.weights()
     return Case(name, GENERATED, file, decoder(shape, length, past), ratio, 2e-9 * weights * length,
-                read_bytes=weights * bits // 8 if length == 1 else 0, length=length, past=past, **more)
+                read_bytes=int(weights * bits / 8) if length == 1 else 0, length=length, past=past, **more)
 
 
 SILERO, OCR = "silero-vad-6.2.3", "rapidocr-3.10.0"

@@ -45,8 +45,9 @@ class Decoder:
         blocks, random = inputs // self.block, self.graph.random
         packed = random.integers(0, 256, (outputs, blocks, self.block // 2), np.uint8)
         spread = inputs ** -0.5 / 4.6  # the standard deviation of 16 equally likely steps is 4.6
-        scales = (spread * random.uniform(0.8, 1.25, (outputs, blocks))).astype(np.float32)
-        return self.graph.op("MatMulNBits", [x, self.graph.constant(packed), self.graph.constant(scales)],
+        scales = (spread * random.uniform(0.8, 1.25, (outputs, blocks))).astype(np.float16)  # as quantisers keep them
+        return self.graph.op("MatMulNBits", [x, self.graph.constant(packed),
+                                             self.graph.constant(scales.astype(np.float32))],
                              domain="com.microsoft", K=inputs, N=outputs, bits=4, block_size=self.block,
                              accuracy_level=4)
 
