@@ -72,6 +72,7 @@ std::vector<kernel::TileKernel> tile_kernels(const TileTypes& types, const TileC
                        .b = types.b,
                        .rows = height,
                        .vectors = choice.vectors,
+                       .packed = types.packed,
                        .epilogue = epilogue});
   return kernels;
 }

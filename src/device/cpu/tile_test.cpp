@@ -324,5 +324,15 @@ TEST(Tile, LetsNanWinAMaximum) {
   expect_layer(layer, data);
 }
 
+// A kernel that takes plain b for packed reads other rows of it.
+TEST(TileChoice, KernelsReadBAsTheTypesSay) {
+  for (const bool packed : {true, false}) {
+    TileTypes types;
+    types.packed = packed;
+    for (const auto& kernel : tile_kernels(types, {.rows = 4, .vectors = 2}, {}, {3, 4}))
+      EXPECT_EQ(kernel.packed, packed);
+  }
+}
+
 }  // namespace
 }  // namespace ingot::cpu
