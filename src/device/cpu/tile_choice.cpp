@@ -18,7 +18,8 @@ int other_registers(const kernel::Target& target, const TileTypes& types, int ve
 
 int most_rows(const kernel::Target& target, const TileTypes& types, int vectors) {
   const int sums = target.registers() - other_registers(target, types, vectors);
-  return std::min(sums / vectors, kMaxTileRows);
+  constexpr int kMostWindowRows = 8;  // their pointers stay in registers
+  return std::min(sums / vectors, types.kind == TileKind::dot ? kMaxTileRows : kMostWindowRows);
 }
 
 // Time per useful vector of columns, measured on long products and relative to the best.
