@@ -33,6 +33,7 @@ struct Layer {
   DType b = DType::f32;
   int64_t n = 1, h = 1, w = 1, channels = 1, groups = 1, columns = 1;
   int64_t kh = 1, kw = 1, stride = 1, dilation = 1, pad = 0;
+  bool packed = true;
 
   int64_t out_h() const { return (h + 2 * pad - dilation * (kh - 1) - 1) / stride + 1; }
   int64_t out_w() const { return (w + 2 * pad - dilation * (kw - 1) - 1) / stride + 1; }
@@ -147,6 +148,7 @@ TileProblem problem_of(const Layer& layer, int64_t packed_group_bytes) {
   problem.depth = layer.is_dot() ? layer.channels : 1;
   problem.a = {.slot = 0, .outer = {0, 0, layer.channels * a_size}};
   problem.b = {.slot = 1, .outer = {0, 0, packed_group_bytes}};
+  problem.b_stride = layer.columns * 4;
   if (layer.kind == TileKind::max) problem.padding = -std::numeric_limits<double>::infinity();
   const int64_t row = layer.out_columns() * 4, group = layer.columns * 4;
   const std::array<int64_t, kRowDims> rows{layer.out_h() * layer.out_w() * row, 0, layer.out_w() * row, row};
@@ -170,23 +172,16 @@ PackSource source_of(const Layer& layer, const std::byte* weights, int64_t group
 class Prepared {
  public:
   Prepared(const Layer& layer, const Data& data, const kernel::Target& target)
-      : layer_(layer), data_(data), types_{layer.kind, layer.a, layer.b} {
+      : layer_(layer), data_(data), types_{layer.kind, layer.a, layer.b, layer.packed} {
     const int64_t columns = layer.is_dot() ? layer.columns : layer.channels;
     choice_ = choose_tile(target, types_, layer.rows(), columns);
     const auto functions = testing::compile_tiles(
         target, types_, choice_, epilogue(is_integer(layer.a) ? DType::i32 : DType::f32), layer.rows());
-    const DType source = is_integer(layer.b) ? layer.b : DType::f32;
-    const auto weights = encoded(source, data.weights);
-    const PackLayout layout = pack_layout(types_, choice_, source_of(layer, weights.data(), 0));
-    const int64_t groups = layer.is_dot() ? layer.groups : 1;
-    b_.resize(static_cast<size_t>(layout.bytes() * groups));
-    for (int64_t g = 0; g < groups; ++g)
-      pack_panels(source_of(layer, weights.data(), g), layout, 0, layout.panels(),
-                  b_.data() + g * layout.bytes());
+    const int64_t group_bytes = layer.packed ? pack() : transpose();
     a_ = encoded(layer.a, data.a);
     bias_ = encoded(DType::f32, data.bias);
     residual_ = encoded(DType::f32, data.residual);
-    plan_ = std::make_unique<TilePlan>(problem_of(layer, layout.bytes()), types_, choice_, functions);
+    plan_ = std::make_unique<TilePlan>(problem_of(layer, group_bytes), types_, choice_, functions);
   }
 
   const TilePlan& plan() const { return *plan_; }
@@ -216,6 +211,29 @@ class Prepared {
   }
 
  private:
+  int64_t pack() {
+    const auto weights = encoded(is_integer(layer_.b) ? layer_.b : DType::f32, data_.weights);
+    const PackLayout layout = pack_layout(types_, choice_, source_of(layer_, weights.data(), 0));
+    const int64_t groups = layer_.is_dot() ? layer_.groups : 1;
+    b_.resize(static_cast<size_t>(layout.bytes() * groups));
+    for (int64_t g = 0; g < groups; ++g)
+      pack_panels(source_of(layer_, weights.data(), g), layout, 0, layout.panels(),
+                  b_.data() + g * layout.bytes());
+    return layout.bytes();
+  }
+
+  // Rows of columns, without a byte behind the last.
+  int64_t transpose() {
+    std::vector<float> rows(data_.weights.size());
+    for (int64_t c = 0; c < layer_.columns; ++c)
+      for (int64_t k = 0; k < layer_.channels; ++k)
+        rows[static_cast<size_t>(k * layer_.columns + c)] =
+            data_.weights[static_cast<size_t>(c * layer_.channels + k)];
+    b_.resize(rows.size() * sizeof(float));
+    std::memcpy(b_.data(), rows.data(), b_.size());
+    return 0;
+  }
+
   Layer layer_;
   const Data& data_;
   TileTypes types_;
@@ -280,6 +298,45 @@ TEST(Tile, Convolves) {
   expect_layer({.h = 8, .w = 8, .channels = 32, .columns = 64, .stride = 2});
 }
 
+TEST(Tile, ReadsMatricesAsTheyAre) {
+  for (const int64_t rows : {1, 6, 31})
+    for (const int64_t columns : {16, 33, 64, 100})
+      expect_layer({.w = rows, .channels = 37, .columns = columns, .packed = false});
+  expect_layer({.w = 40, .channels = 4000, .columns = 90, .packed = false});
+}
+
+TEST(Tile, WidensHalfWeights) {
+  for (const auto dtype : {DType::f16, DType::bf16}) {
+    expect_layer({.b = dtype, .w = 13, .channels = 35, .columns = 70});
+    expect_layer({.b = dtype, .w = 1, .channels = 128, .columns = 64});
+    expect_layer(
+        {.b = dtype, .h = 6, .w = 7, .channels = 6, .groups = 3, .columns = 10, .kh = 3, .kw = 3, .pad = 1});
+  }
+}
+
+// Sums of extreme products do not saturate.
+TEST(Tile, MultipliesBytesExactly) {
+  for (const int64_t rows : {1, 2, 7, 30})
+    for (const int64_t columns : {1, 16, 40, 64, 100})
+      for (const int64_t depth : {4, 12, 64, 260})
+        expect_layer({.a = DType::u8, .b = DType::i8, .w = rows, .channels = depth, .columns = columns});
+  expect_layer({.a = DType::u8, .b = DType::i8, .w = 30, .channels = 8000, .columns = 80});
+  expect_layer({.a = DType::u8,
+                .b = DType::i8,
+                .h = 9,
+                .w = 11,
+                .channels = 16,
+                .columns = 24,
+                .kh = 3,
+                .kw = 3,
+                .pad = 1});
+  const Layer layer{.a = DType::u8, .b = DType::i8, .w = 9, .channels = 64, .columns = 40};
+  Data data(layer);
+  for (float& a : data.a) a = 255;
+  for (size_t i = 0; i < data.weights.size(); ++i) data.weights[i] = i / 64 % 2 != 0 ? -128 : 127;
+  expect_layer(layer, data);
+}
+
 TEST(Tile, ConvolvesDepthwise) {
   for (const int64_t channels : {1, 8, 19, 64, 96, 150})
     expect_layer({.kind = TileKind::depthwise,
@@ -314,6 +371,18 @@ TEST(Tile, Pools) {
                     .pad = 1});
       expect_layer({.kind = kind, .h = 7, .w = 7, .channels = channels, .kh = 7, .kw = 7});
     }
+}
+
+TEST(Tile, PoolsBytes) {
+  expect_layer({.kind = TileKind::max,
+                .a = DType::u8,
+                .h = 9,
+                .w = 10,
+                .channels = 37,
+                .kh = 3,
+                .kw = 3,
+                .stride = 2});
+  expect_layer({.kind = TileKind::sum, .a = DType::u8, .h = 7, .w = 7, .channels = 70, .kh = 7, .kw = 7});
 }
 
 TEST(Tile, LetsNanWinAMaximum) {
