@@ -9,6 +9,7 @@
 #include "ingot/import.h"
 #include "ingot/runtime.h"
 #include "passes/pipeline.h"
+#include "support/device_levels.h"
 #include "tests/conformance/case_data.h"
 #include "tests/conformance/compare.h"
 #include "tests/conformance/expected_failures.h"
@@ -57,9 +58,8 @@ Results run_optimised(const Graph& graph, const std::vector<Datum>& inputs) {
 }
 
 // All that an application does: build an engine, open it, run it.
-Results run_through_engine(const std::string& device, const Graph& graph, const std::vector<Datum>& inputs) {
-  RuntimeConfig config;
-  config.device = device;
+Results run_through_engine(const DeviceLevel& level, const Graph& graph, const std::vector<Datum>& inputs) {
+  RuntimeConfig config = level.config();
   config.threads = 2;
   auto context = Runtime(config).open(build_engine(graph), nullptr, graph.name())->create_context();
   std::map<std::string, Datum> named;
@@ -73,10 +73,10 @@ Results run_through_engine(const std::string& device, const Graph& graph, const 
 std::vector<Route> all_routes() {
   std::vector<Route> routes = {{"OnnxConformance", run_as_imported},
                                {"OnnxConformanceOptimised", run_optimised}};
-  for (const std::string& device : Runtime::devices())
-    routes.push_back({"OnnxConformanceThroughEngine_" + device,
-                      [device](const Graph& graph, const std::vector<Datum>& inputs) {
-                        return run_through_engine(device, graph, inputs);
+  for (const DeviceLevel& level : device_levels())
+    routes.push_back({"OnnxConformanceThroughEngine_" + level.name,
+                      [level](const Graph& graph, const std::vector<Datum>& inputs) {
+                        return run_through_engine(level, graph, inputs);
                       }});
   return routes;
 }

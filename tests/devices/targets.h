@@ -15,8 +15,7 @@ struct Target {
   uint64_t share = 1;  // of many cases, one of so many is enough
 };
 
-// Every device of this build but the oracle; the reference device itself where there is no other, so that the
-// suite never runs empty. At most two threads, so that work is split.
+// Every device of this build but the oracle. Two threads, so that work is split.
 std::vector<Target> targets();
 // Those at every lower instruction-set level of this machine too. AVX2 has code of its own nearly everywhere,
 // the others differ from each other in few kernels.

@@ -35,7 +35,7 @@ INSTANTIATE_TEST_SUITE_P(
     Networks, LightTest,
     ::testing::Combine(::testing::Values("bvlc_alexnet", "densenet121", "inception_v1", "inception_v2",
                                          "resnet50", "shufflenet", "squeezenet", "vgg19", "zfnet512"),
-                       ::testing::ValuesIn(Runtime::devices())),
+                       ::testing::ValuesIn(device_level_names())),
     [](const auto& info) { return std::string(std::get<0>(info.param)) + "_" + std::get<1>(info.param); });
 
 }  // namespace

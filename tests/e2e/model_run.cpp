@@ -9,13 +9,11 @@
 
 namespace ingot {
 
-std::shared_ptr<const Engine> build_and_open(const std::string& model, const std::string& device) {
+std::shared_ptr<const Engine> build_and_open(const std::string& model, const std::string& level) {
   TempFolder temp;  // an open engine does not need its file's name any more
   const std::string path = temp.file("model.ingot");
   build_engine_file(import_onnx(model), path);
-  RuntimeConfig config;
-  config.device = device;
-  return Runtime(config).open(path);
+  return Runtime(device_level(level).config()).open(path);
 }
 
 std::vector<float> read_wav(const std::string& path) {

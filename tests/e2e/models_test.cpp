@@ -93,7 +93,7 @@ std::string case_name(const ::testing::TestParamInfo<std::tuple<Json, std::strin
 
 INSTANTIATE_TEST_SUITE_P(Models, ModelTest,
                          ::testing::Combine(::testing::ValuesIn(cases()),
-                                            ::testing::ValuesIn(Runtime::devices())),
+                                            ::testing::ValuesIn(device_level_names())),
                          case_name);
 
 }  // namespace

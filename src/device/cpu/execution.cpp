@@ -49,15 +49,14 @@ CpuExecution::CpuExecution(std::shared_ptr<const CpuProgram> owner, const CpuPro
 // Values that another stage or a second output needs cannot lie in the memory of an output.
 void CpuExecution::find_read_again() {
   const Graph& graph = program_.graph();
-  std::vector<int> reads(results_.size(), 0);
+  std::set<Value> read_once;
   auto read = [&](Value v) {
-    if (!v.is_none()) ++reads[static_cast<size_t>(v.node)];
+    if (!v.is_none() && !read_once.insert(v).second) read_again_.insert(v);
   };
   for (const Port& port : graph.outputs()) read(port.value);
   for (const Part& part : program_.parts().parts) std::ranges::for_each(part.inputs, read);
   for (const Stage& stage : program_.parts().stages)
     if (stage.node >= 0) std::ranges::for_each(graph.nodes()[static_cast<size_t>(stage.node)].operands, read);
-  for (int count : reads) read_again_.push_back(count > 1);
 }
 
 void CpuExecution::run(std::span<const Datum> inputs, OutputSink& sink) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <set>
+
 #include "device/cpu/arena.h"
 #include "device/cpu/cpu_program.h"
 #include "device/cpu/step_profiler.h"
@@ -30,7 +32,7 @@ class CpuExecution : public Execution {
   Datum& result(Value v) { return results_[static_cast<size_t>(v.node)][static_cast<size_t>(v.output)]; }
   const Datum& value(Value v, std::span<const Datum> inputs) const;
   std::byte* output_memory(Value v, const Shape& shape, OutputSink& sink);
-  bool is_read_again(Value v) const { return read_again_[static_cast<size_t>(v.node)]; }
+  bool is_read_again(Value v) const { return read_again_.contains(v); }
   void give_rest(std::span<const Datum> inputs, OutputSink& sink);
   CpuExecution& body(const GraphPtr& graph);
 
@@ -44,7 +46,7 @@ class CpuExecution : public Execution {
   std::vector<std::byte*> part_outputs_;
   std::vector<std::vector<Datum>> results_;  // by node of the graph
   std::vector<int32_t> input_of_;            // by node: which input it is, or -1
-  std::vector<bool> read_again_;             // by node: not only as one output of the graph
+  std::set<Value> read_again_;               // not only as one output of the graph
   std::vector<bool> given_;                  // by output of the graph
   std::map<const Graph*, std::unique_ptr<CpuExecution>> bodies_;
 };

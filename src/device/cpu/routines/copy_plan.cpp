@@ -37,7 +37,9 @@ CopyPlan plan_copy(const View& from, const View& to) {
   if (plan.empty) return plan;
   if (plan.rank == 0) push(plan, {1, 1, 1});
   const auto begin = plan.axes.begin(), end = begin + plan.rank;
-  std::stable_sort(begin, end, [](const Axis& a, const Axis& b) { return std::abs(a.to) > std::abs(b.to); });
+  const auto outer = [](const Axis& a, const Axis& b) { return std::abs(a.to) > std::abs(b.to); };
+  for (auto i = begin; i != end; ++i)  // std::stable_sort allocates
+    std::rotate(std::upper_bound(begin, i, *i, outer), i, i + 1);
   merge(plan);
   if (plan.rank < 2 || plan.last().to != 1 || std::abs(plan.last().from) <= 1) return plan;
   const auto inner = plan.axes.begin() + plan.rank - 1;
