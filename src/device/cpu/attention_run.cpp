@@ -92,6 +92,7 @@ void AttentionRun::pack(const KeyBlock& keys) {
   source.data = at(work_.keys[keys.segment], head_, keys.first);
   const PackLayout key_layout = pack_layout(step_.score_tiles_.types, step_.score_tiles_.choice, source);
   pack_panels(source, key_layout, 0, key_layout.panels(), scratch_ + step_.scratch_.keys);
+  if (step_.values_in_place_) return;
   source = step_.value_source(keys);
   source.data = at(work_.values[keys.segment], head_, keys.first);
   const PackLayout value_layout = pack_layout(step_.value_tiles_.types, step_.value_tiles_.choice, source);
@@ -99,7 +100,7 @@ void AttentionRun::pack(const KeyBlock& keys) {
 }
 
 void AttentionRun::row_block(const RowBlock& rows, const KeyBlock& keys, int64_t first_row) {
-  const AttentionStep::Products& products = step_.products(rows, keys.count);
+  const AttentionStep::Products& products = *step_.find_products(rows, keys);
   const int64_t head = head_ * work_.sizes.group + rows.head;
   std::byte* memory[4] = {at(work_.query, head, rows.query), scratch_ + step_.scratch_.keys,
                           scratch_ + step_.scratch_.scores, nullptr};
@@ -109,7 +110,9 @@ void AttentionRun::row_block(const RowBlock& rows, const KeyBlock& keys, int64_t
   products.scores.run(memory, 0, products.scores.chunks(), scratch_ + step_.scratch_.tile);
   hide(rows, keys);
   weigh(rows.rows(), keys.count, first_row);
-  multiply_values(products, rows, first_row);
+  std::byte* values = scratch_ + step_.scratch_.values;
+  if (step_.values_in_place_) values = at(work_.values[keys.segment], head_, keys.first);
+  multiply_values(products.values, values, rows, first_row);
 }
 
 // Positions of the keys that a query may see.
@@ -148,16 +151,16 @@ void AttentionRun::weigh(int64_t rows, int64_t keys, int64_t first_row) {
   step_.weigh_(&call);
 }
 
-void AttentionRun::multiply_values(const AttentionStep::Products& products, const RowBlock& rows,
+void AttentionRun::multiply_values(const TilePlan& product, std::byte* values, const RowBlock& rows,
                                    int64_t first_row) {
-  std::byte* memory[4] = {scratch_ + step_.scratch_.scores, scratch_ + step_.scratch_.values,
+  std::byte* memory[4] = {scratch_ + step_.scratch_.scores, values,
                           reinterpret_cast<std::byte*>(sums_ + first_row * work_.sizes.value_size),
                           scratch_ + step_.scratch_.correction};
   if (step_.is_whole()) {
     memory[2] = at(work_.out, head_ * work_.sizes.group + rows.head, rows.query);
     memory[3] = reinterpret_cast<std::byte*>(weights_ + first_row);
   }
-  products.values.run(memory, 0, products.values.chunks(), scratch_ + step_.scratch_.tile);
+  product.run(memory, 0, product.chunks(), scratch_ + step_.scratch_.tile);
 }
 
 void AttentionRun::finish(const RowBlock& rows, int64_t first_row) {

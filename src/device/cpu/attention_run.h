@@ -28,7 +28,7 @@ class AttentionRun {
   Range visible(int64_t query) const;
   bool sees_any(const RowBlock& rows, const KeyBlock& keys) const;
   void weigh(int64_t rows, int64_t keys, int64_t first_row);
-  void multiply_values(const AttentionStep::Products& products, const RowBlock& rows, int64_t first_row);
+  void multiply_values(const TilePlan& product, std::byte* values, const RowBlock& rows, int64_t first_row);
   void finish(const RowBlock& rows, int64_t first_row);
 
   float* floats(int64_t offset) const { return reinterpret_cast<float*>(scratch_ + offset); }

@@ -8,6 +8,7 @@ namespace ingot::cpu {
 namespace {
 
 constexpr int64_t kFloat = sizeof(float);
+constexpr int64_t kPackRows = 16;  // with fewer, packing values costs more than it saves
 
 int64_t element_bytes(const Place& place) { return bit_width(place.view.dtype) / 8; }
 int64_t stride_bytes(const Place& place, size_t axis) {
@@ -46,6 +47,8 @@ AttentionStep::AttentionStep(KernelSet& kernels, AttentionWork work, AttentionPl
   score_tiles_.epilogue = score_epilogue_of(work_);
   value_tiles_.choice = choose_tile(kernels_.target(), {}, plan_.most_rows(), s.value_size);
   value_tiles_.epilogue = is_whole() ? whole_value_epilogue(work_.out.view.dtype) : carried_value_epilogue();
+  values_in_place_ = reads_values_in_place();
+  if (values_in_place_) value_tiles_.types = {.b = work_.values[0].view.dtype, .packed = false};
   add_tiles(score_tiles_);
   add_tiles(value_tiles_);
   weigh_id_ = kernels_.add(weigh_nest());
@@ -57,6 +60,16 @@ AttentionStep::AttentionStep(KernelSet& kernels, AttentionWork work, AttentionPl
   for (const std::vector<Place>* places : {&work_.keys, &work_.values})
     for (const Place& place : *places)
       cost.bytes += static_cast<double>(place.view.count() * element_bytes(place));
+}
+
+// Rows of whole panels lie as tiles read them.
+bool AttentionStep::reads_values_in_place() const {
+  if (plan_.most_chunk_rows() > kPackRows || work_.sizes.value_size % value_tiles_.choice.columns() != 0)
+    return false;
+  const DType dtype = work_.values[0].view.dtype;
+  return std::ranges::all_of(work_.values, [&](const Place& place) {
+    return place.view.dtype == dtype && place.view.strides[3] == 1 && place.view.strides[2] > 0;
+  });
 }
 
 void AttentionStep::add_tiles(Tiles& tiles) {
@@ -78,29 +91,31 @@ void AttentionStep::link() {
   weigh_ = kernels_.nest(weigh_id_);
   if (!is_whole()) finish_ = kernels_.nest(finish_id_);
   for (const RowBlock& rows : plan_.rows)
-    for (const KeyBlock& keys : plan_.keys) add_products(rows, keys.count);
+    for (const KeyBlock& keys : plan_.keys) add_products(rows, keys);
   lay_out_scratch();
 }
 
-void AttentionStep::add_products(const RowBlock& rows, int64_t keys) {
-  for (const Products& p : products_)
-    if (p.heads == rows.heads && p.queries == rows.queries && p.keys == keys) return;
+void AttentionStep::add_products(const RowBlock& rows, const KeyBlock& keys) {
+  if (find_products(rows, keys)) return;
   products_.push_back(
-      {rows.heads, rows.queries, keys,
+      {rows.heads, rows.queries, keys.count, keys.segment,
        TilePlan(score_problem(rows, keys), score_tiles_.types, score_tiles_.choice, score_tiles_.functions),
        TilePlan(value_problem(rows, keys), value_tiles_.types, value_tiles_.choice, value_tiles_.functions)});
 }
 
-const AttentionStep::Products& AttentionStep::products(const RowBlock& rows, int64_t keys) const {
-  return *std::ranges::find_if(products_, [&](const Products& p) {
-    return p.heads == rows.heads && p.queries == rows.queries && p.keys == keys;
+const AttentionStep::Products* AttentionStep::find_products(const RowBlock& rows,
+                                                            const KeyBlock& keys) const {
+  const auto found = std::ranges::find_if(products_, [&](const Products& p) {
+    return p.heads == rows.heads && p.queries == rows.queries && p.keys == keys.count &&
+           p.segment == keys.segment;
   });
+  return found == products_.end() ? nullptr : &*found;
 }
 
 // Slots: query, packed keys, scores, mask.
-TileProblem AttentionStep::score_problem(const RowBlock& rows, int64_t keys) const {
+TileProblem AttentionStep::score_problem(const RowBlock& rows, const KeyBlock& keys) const {
   TileProblem problem;
-  problem.columns = keys;
+  problem.columns = keys.count;
   problem.depth = work_.sizes.size;
   set_rows(problem, rows, stride_bytes(work_.query, 1), stride_bytes(work_.query, 2));
   problem.b.slot = 1;
@@ -113,12 +128,13 @@ TileProblem AttentionStep::score_problem(const RowBlock& rows, int64_t keys) con
   return problem;
 }
 
-// Slots: weights, packed values, then the whole epilogue's sums of weights and output, or the sums so far and
+// Slots: weights, values, then the whole epilogue's sums of weights and output, or the sums so far and
 // their correction.
-TileProblem AttentionStep::value_problem(const RowBlock& rows, int64_t keys) const {
+TileProblem AttentionStep::value_problem(const RowBlock& rows, const KeyBlock& keys) const {
   TileProblem problem;
   problem.columns = work_.sizes.value_size;
-  problem.depth = keys;
+  problem.depth = keys.count;
+  if (values_in_place_) problem.b_stride = stride_bytes(work_.values[keys.segment], 2);
   const int64_t row = row_elements_ * kFloat;
   set_rows(problem, rows, rows.queries * row, row);
   problem.b.slot = 1;

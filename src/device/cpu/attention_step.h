@@ -56,6 +56,7 @@ class AttentionStep : public Step {
   // The two products of a row block of some form and a key block of some size.
   struct Products {
     int64_t heads, queries, keys;
+    size_t segment;
     TilePlan scores, values;
   };
   struct Scratch {  // offsets
@@ -73,10 +74,11 @@ class AttentionStep : public Step {
   bool is_whole() const { return plan_.keys.size() == 1; }
   void add_tiles(Tiles& tiles);
   void link_tiles(Tiles& tiles) const;
-  void add_products(const RowBlock& rows, int64_t keys);
-  TileProblem score_problem(const RowBlock& rows, int64_t keys) const;
-  TileProblem value_problem(const RowBlock& rows, int64_t keys) const;
-  const Products& products(const RowBlock& rows, int64_t keys) const;
+  bool reads_values_in_place() const;
+  void add_products(const RowBlock& rows, const KeyBlock& keys);
+  TileProblem score_problem(const RowBlock& rows, const KeyBlock& keys) const;
+  TileProblem value_problem(const RowBlock& rows, const KeyBlock& keys) const;
+  const Products* find_products(const RowBlock& rows, const KeyBlock& keys) const;
   PackSource key_source(const KeyBlock& block) const;
   PackSource value_source(const KeyBlock& block) const;
   void lay_out_scratch();
@@ -91,6 +93,7 @@ class AttentionStep : public Step {
   kernel::KernelFunction weigh_ = nullptr;
   kernel::KernelFunction finish_ = nullptr;
   int64_t row_elements_ = 0;  // from row to row of the scores in scratch
+  bool values_in_place_ = false;
   std::vector<Products> products_;
   Scratch scratch_;
 };

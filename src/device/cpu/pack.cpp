@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "device/cpu/routines/transpose.h"
 #include "ingot/error.h"
 #include "ir/small_float.h"
 
@@ -53,6 +54,13 @@ class PanelPacker {
     const int64_t k_count = source_.depth[0].extent * source_.depth[1].extent;
     if (columns < layout_.panel_columns || k_count < layout_.depth)
       std::fill_n(out, layout_.depth * layout_.panel_columns, To{});
+    if constexpr (std::is_same_v<From, float> && std::is_same_v<To, float>) {
+      if (whole_.extent != 0 && whole_.stride == 1 && source_.columns.stride != 1) {
+        transpose_block(reinterpret_cast<const uint32_t*>(data), source_.columns.stride,
+                        reinterpret_cast<uint32_t*>(out), layout_.panel_columns, k_count, columns);
+        return;
+      }
+    }
     constexpr int64_t kTogether = 16;
     for (int64_t k = 0; k < k_count; k += kTogether)
       piece(from, k, std::min(k + kTogether, k_count), columns, out);
