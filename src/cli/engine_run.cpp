@@ -62,7 +62,9 @@ void EngineRun::declare(Arguments& a) {
 }
 
 void EngineRun::declare_run(Arguments& a) {
-  a.option("--device", "NAME", device_, "The device to run on; default: cpu. 'ingot version' lists them.");
+  a.option(
+      "--device", "NAME", device_,
+      fmt::format("The device to run on; default: {}. 'ingot version' lists them.", RuntimeConfig().device));
   a.repeated(
       "-i,--input", "NAME=FILE", input_texts_,
       "An input from a .npy, .npz, .pb (ONNX tensor) or .raw file (bare little-endian elements). FILE.npz "

@@ -176,7 +176,7 @@ void CpuExecution::run_host(int32_t n, std::span<const Datum> inputs) {
   auto work = [&] { by_routine = evaluate_host(n, inputs); };
   if (!profiler_) return work();
   const Node& node = program_.graph().nodes()[static_cast<size_t>(n)];
-  profiler_->run_host(&node, work, [&] { return describe_host_node(node, by_routine); });
+  profiler_->run_host(&node, work, [&] { return describe_host_node(program_.graph(), node, by_routine); });
 }
 
 // Whether compiled code did it rather than the reference device.

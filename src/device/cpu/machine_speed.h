@@ -7,7 +7,7 @@
 namespace ingot::cpu {
 
 // What the threads of a pool reach together, measured now: f32 multiply-adds on registers of this level, and
-// reading memory that no cache holds. Takes about 0.1 s, most of it to get 128 MiB of memory.
+// reading memory that no cache holds. Takes up to half a second and 64 MiB of memory a thread.
 MachineSpeed measure_machine_speed(const kernel::Target& target, ThreadPool& pool);
 
 }  // namespace ingot::cpu

@@ -55,12 +55,16 @@ StepInfo describe_step(const Step& step, const KernelSet& kernels) {
   return info;
 }
 
-StepInfo describe_host_node(const Node& node, bool by_routine) {
+StepInfo describe_host_node(const Graph& graph, const Node& node, bool by_routine) {
   const std::string op(ingot::to_string(node.op));
   const char* fallback = node.subgraphs.empty() ? "reference" : "control";
-  return {.name = node.origin.empty() ? op : node.origin,
-          .kind = by_routine ? "routine" : fallback,
-          .detail = op};
+  StepInfo info{.name = node.origin.empty() ? op : node.origin,
+                .kind = by_routine ? "routine" : fallback,
+                .detail = op};
+  for (Value v : node.operands)
+    if (!v.is_none()) info.reads.push_back(ingot::to_string(graph.type(v)));
+  for (const Type& type : node.types) info.writes.push_back(ingot::to_string(type));
+  return info;
 }
 
 }  // namespace ingot::cpu
