@@ -6,6 +6,7 @@
 #include "ir/verify.h"
 #include "passes/canonicalise.h"
 #include "passes/fold_constants.h"
+#include "passes/gather_early.h"
 #include "passes/merge_duplicates.h"
 #include "passes/order_nodes.h"
 #include "passes/place_quantisation.h"
@@ -42,6 +43,7 @@ constexpr auto kPasses = std::to_array<Pass>({
     {"canonicalise", canonicalise},
     {"fold_constants", fold_constants},
     {"merge_duplicates", merge_duplicates},
+    {"gather_early", gather_early},
     // After the last merge, which would undo its copies.
     {"place_quantisation", place_quantisation},
     {"fold_constants", fold_constants},
