@@ -123,6 +123,7 @@ def measure_all(cases, arguments):
         for threads in arguments.threads:
             print(f"peers: {case.name}, {threads} threads", file=sys.stderr, flush=True)
             rows.append(measure_case(case, model, threads, arguments))
+            write_reports(rows, arguments)  # so that an interrupted run leaves what it has
     return rows
 
 
@@ -141,7 +142,7 @@ def write_reports(rows, arguments):
     (arguments.output / f"{arguments.mode}.txt").write_text(text)
     report.write_json(arguments.output / f"{arguments.mode}.json", head, rows)
     report.write_chart(arguments.output / f"{arguments.mode}.png", head, rows)
-    print(text, end="")
+    return text
 
 
 def main():
@@ -158,7 +159,7 @@ def main():
     if arguments.setup:
         return 0
     rows = measure_all(cases, arguments)
-    write_reports(rows, arguments)
+    print(write_reports(rows, arguments), end="")
     return 1 if any(row.failures for row in rows) else 0
 
 
