@@ -8,6 +8,7 @@ import onnx
 
 from .process import Job, WorkerError, clear
 
+SETTLE_SECONDS = 0.1  # threads of the one before it may still spin for work
 CHUNK_SECONDS = 0.3  # a chunk is short against what neighbours do to the machine, long against its own warm-up
 
 
@@ -126,6 +127,8 @@ def alternate(row, processes, runs, limit):
     end = time.monotonic() + limit
     while any(len(times) < runs for times in row.times.values()) and (time.monotonic() < end or not all(row.times.values())):
         for name, process in processes.items():
+            time.sleep(SETTLE_SECONDS)
+            process.run(2)  # not counted: finds the caches of the processor as others left them
             times = process.run(counts[name])
             row.times[name] += times
             row.cpu_times[name] = process.cpu_times
