@@ -1,6 +1,7 @@
 #include "base/thread_pool.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 #include <bit>
 #include <chrono>
@@ -16,24 +17,38 @@ namespace ingot {
 namespace {
 
 constexpr int kSlots = 64;
-// Longer than the serial work between two loops mostly is, shorter than anyone notices.
+// Shorter than anyone notices.
 constexpr auto kSpin = std::chrono::microseconds(8);
+// While loops are expected, and for a chunk that another thread is at: longer than the serial work between
+// two loops mostly is. Threads that sleep in between are woken on the processor of the one that wakes them,
+// where they share it.
+constexpr auto kPatience = std::chrono::microseconds(500);
 
 thread_local LoopObserver* current_observer = nullptr;
 
 // Watches for a condition for a short while; false: it did not come.
 template <class F>
-bool spin_until(F condition) {
+bool spin_until(F condition, std::chrono::microseconds patience = kSpin) {
   for (int i = 0; i < 16; ++i) {
     if (condition()) return true;
     _mm_pause();
   }
-  for (auto end = std::chrono::steady_clock::now() + kSpin; std::chrono::steady_clock::now() < end;)
+  for (auto end = std::chrono::steady_clock::now() + patience; std::chrono::steady_clock::now() < end;)
     for (int i = 0; i < 4; ++i) {
       if (condition()) return true;
       _mm_pause();
     }
   return condition();
+}
+
+// Moves the calling thread to another processor of those it may use. A woken thread is often put beside the
+// one that woke it, where the two take turns for many milliseconds before the system moves one of them.
+void leave_processor(int processor) {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0 || CPU_COUNT(&allowed) < 2) return;
+  cpu_set_t others = allowed;
+  CPU_CLR(static_cast<size_t>(processor), &others);
+  if (sched_setaffinity(0, sizeof(others), &others) == 0) sched_setaffinity(0, sizeof(allowed), &allowed);
 }
 
 }  // namespace
@@ -126,8 +141,20 @@ void ThreadPool::work(unsigned worker) {
   }
 }
 
+ThreadPool::Expectation::Expectation(ThreadPool& pool) : pool_(pool) {
+  pool_.caller_processor_.store(sched_getcpu(), std::memory_order_relaxed);
+  ++pool_.expected_;
+}
+
 void ThreadPool::wait_for_loop() {
   auto wanted = [this] { return open_.load() != 0 || stopping_.load(); };
+  const bool expects = expected_.load(std::memory_order_relaxed) != 0;
+  if (const int here = sched_getcpu(); expects && here == caller_processor_.load(std::memory_order_relaxed))
+    leave_processor(here);
+  if (expects &&
+      spin_until([&] { return wanted() || expected_.load(std::memory_order_relaxed) == 0; }, kPatience) &&
+      wanted())
+    return;
   if (spin_until(wanted)) return;
   // A caller opens its slot, then looks for sleepers; a worker counts itself as one, then looks for open
   // slots. So one of the two sees the other.
@@ -194,7 +221,7 @@ void ThreadPool::parallel_for(int64_t n, int64_t grain, Chunk chunk) {
   loop.run(0);
   open_ &= ~bit;
   auto left = [&loop] { return loop.helpers.load() == 0; };
-  if (!spin_until(left))
+  if (!spin_until(left, kPatience))
     for (uint32_t inside; (inside = loop.helpers.load()) != 0;) loop.helpers.wait(inside);
   std::exception_ptr error = std::exchange(loop.error, nullptr);
   claimed_.fetch_and(~bit, std::memory_order_release);

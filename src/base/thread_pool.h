@@ -62,6 +62,19 @@ class ThreadPool {
   // What a chunk throws stops chunks not yet begun and is rethrown here, one of them if there are several.
   void parallel_for(int64_t n, int64_t grain, Chunk chunk);
 
+  // While one lives, loops follow each other closely: workers watch for the next one for up to half a
+  // millisecond before they sleep. Without one, for a few microseconds.
+  class Expectation {
+   public:
+    explicit Expectation(ThreadPool& pool);
+    ~Expectation() { --pool_.expected_; }
+    Expectation(const Expectation&) = delete;
+    Expectation& operator=(const Expectation&) = delete;
+
+   private:
+    ThreadPool& pool_;
+  };
+
  private:
   struct Loop;
 
@@ -81,6 +94,8 @@ class ThreadPool {
   alignas(64) std::atomic<uint64_t> open_ = 0;      // may have chunks to begin
   alignas(64) std::atomic<uint32_t> sleepers_ = 0;  // workers that sleep, or are about to
   std::atomic<uint32_t> signals_ = 0;               // changes to wake them
+  std::atomic<uint32_t> expected_ = 0;              // Expectations alive
+  std::atomic<int> caller_processor_ = -1;          // of the last Expectation
   std::atomic<bool> stopping_ = false;
   std::vector<std::thread> workers_;
 };

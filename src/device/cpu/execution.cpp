@@ -87,6 +87,7 @@ std::vector<Datum> CpuExecution::run(std::span<const Datum> inputs,
 }
 
 void CpuExecution::run_stages(std::span<const Datum> inputs, OutputSink& sink) {
+  const ThreadPool::Expectation more(program_.pool());
   given_.assign(program_.graph().outputs().size(), false);
   for (const Stage& stage : program_.parts().stages) {
     if (stage.part >= 0)
