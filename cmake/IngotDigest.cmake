@@ -9,7 +9,7 @@ function(ingot_digest_header target header constant)
             "-DSALT=${PROJECT_VERSION} ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}" -P ${script}
     DEPENDS ${ARGN} ${script}
     COMMENT "Digest ${header}" VERBATIM)
-  add_custom_target(${target}_digest DEPENDS ${output})
-  add_dependencies(${target} ${target}_digest)
+  add_custom_target(${target}_generated_headers DEPENDS ${output})
+  add_dependencies(${target} ${target}_generated_headers)
   target_include_directories(${target} PUBLIC ${CMAKE_CURRENT_BINARY_DIR}/include)
 endfunction()

@@ -13,7 +13,7 @@ std::shared_ptr<KernelRegistry::Slot> KernelRegistry::slot_of(const std::string&
   const std::lock_guard lock(mutex_);
   auto& slot = slots_[key];
   if (!slot) slot = std::make_shared<Slot>();
-  const auto result = slot;
+  auto result = slot;
   forget_unused();
   return result;
 }

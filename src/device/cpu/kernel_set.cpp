@@ -37,8 +37,8 @@ std::string_view to_string(KernelOrigin origin) {
   return kNames.at(static_cast<size_t>(origin));
 }
 
-KernelSet::KernelSet(const kernel::Target& target, std::shared_ptr<Cache> cache, std::string engine_key,
-                     Diagnostics diagnostics)
+KernelSet::KernelSet(const kernel::Target& target, std::shared_ptr<Cache> cache,
+                     const std::string& engine_key, Diagnostics diagnostics)
     : target_(target),
       cache_(cache ? std::move(cache) : std::make_shared<Cache>("")),
       image_key_(image_key_of(target, engine_key)),

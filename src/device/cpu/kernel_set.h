@@ -43,7 +43,7 @@ struct KernelStats {
 class KernelSet {
  public:
   // `engine_key` names the engine among those in the cache; empty keeps kernels one by one only.
-  KernelSet(const kernel::Target& target, std::shared_ptr<Cache> cache, std::string engine_key,
+  KernelSet(const kernel::Target& target, std::shared_ptr<Cache> cache, const std::string& engine_key,
             Diagnostics diagnostics = {});
 
   const kernel::Target& target() const { return target_; }

@@ -1,10 +1,10 @@
 #include "kernel/embedded/embedded_kernels.h"
 
 // From the image that the build embeds, where it does.
-extern "C" {
+extern "C" {  // NOLINTBEGIN(readability-identifier-naming): symbols of image.cpp
 extern const std::byte ingot_embedded_kernels[] __attribute__((weak, visibility("hidden")));
 extern const std::byte ingot_embedded_kernels_end[] __attribute__((weak, visibility("hidden")));
-}
+}  // NOLINTEND(readability-identifier-naming)
 
 namespace ingot::kernel {
 
