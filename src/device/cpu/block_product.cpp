@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "device/cpu/block_digits.h"
 #include "device/cpu/routines/lanes.h"
 
 // Vectors are returned by functions that are always inlined: no calling convention is involved.
@@ -167,13 +168,24 @@ void multiply_rows(const BlockProduct& p, const std::byte* panel, int64_t first_
 
 }  // namespace
 
+// For one row: whether it is in digits, the sums of its blocks, the digits.
+int64_t BlockProduct::shared_floats() const {
+  if (rows != 1) return 0;
+  return 1 + layout.blocks() + (has_block_digits(layout) ? block_digit_floats(layout) : 0);
+}
+
 int64_t BlockProduct::thread_floats() const {
   return rows == 1 ? kPanel : (layout.block + std::min(rows, kBand)) * kPanel;
 }
 
 void sum_blocks(const BlockProduct& product, float* shared) {
   const BlockLayout& layout = product.layout;
-  for (int64_t b = 0; b < product.shared_floats(); ++b) {
+  if (product.rows != 1) return;
+  const bool in_digits =
+      has_block_digits(layout) && make_block_digits(layout, product.x, shared + 1 + layout.blocks());
+  *shared++ = in_digits ? 1 : 0;
+  if (in_digits) return;
+  for (int64_t b = 0; b < layout.blocks(); ++b) {
     const float* x = product.x + b * layout.block;
     float sums[4] = {};
     for (int64_t k = 0; k < layout.block; k += 4)
@@ -192,7 +204,11 @@ void multiply_panels(const BlockProduct& p, const float* shared, float* own, int
       continue;
     }
     const bool whole = column + kPanel <= p.layout.columns;
-    row(p, weights, shared, whole ? p.out + column : own);
+    float* const out = whole ? p.out + column : own;
+    if (shared[0] != 0)
+      multiply_block_digits(p.layout, weights, shared + 1 + p.layout.blocks(), out);
+    else
+      row(p, weights, shared + 1, out);
     if (!whole) std::copy_n(own, p.layout.columns - column, p.out + column);
   }
 }

@@ -13,7 +13,7 @@ struct BlockProduct {
   int64_t rows = 0;
 
   // Floats of scratch: sums of x that all panels share, and what one thread needs besides.
-  int64_t shared_floats() const { return rows == 1 ? layout.blocks() : 0; }
+  int64_t shared_floats() const;
   int64_t thread_floats() const;
 };
 
