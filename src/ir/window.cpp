@@ -7,7 +7,7 @@ namespace {
 
 constexpr int64_t kLargest = int64_t{1} << 31;  // keeps all products within 64 bits
 
-int64_t element(const std::vector<int64_t>& list, size_t i, size_t wanted, int64_t missing, int64_t lowest,
+int64_t element(std::span<const int64_t> list, size_t i, size_t wanted, int64_t missing, int64_t lowest,
                 const char* what) {
   if (list.empty()) return missing;
   if (list.size() != wanted || list[i] < lowest || list[i] > kLargest)
@@ -31,6 +31,16 @@ WindowAxis split_padding(WindowAxis axis, int64_t total, bool extra_at_end) {
 }
 
 }  // namespace
+
+int64_t column_major(int64_t offset, std::span<const int64_t> shape) {
+  int64_t out = 0, step = 1;
+  for (int64_t size : shape) step *= size;
+  for (size_t axis = shape.size(); axis-- > 0; offset /= shape[axis]) {
+    step /= shape[axis];
+    out += offset % shape[axis] * step;
+  }
+  return out;
+}
 
 WindowAxis window_axis(const WindowAttrs& a, size_t i, size_t axes) {
   WindowAxis out;

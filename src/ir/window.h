@@ -1,20 +1,23 @@
 #pragma once
 
+#include <span>
+
 #include "ingot/graph.h"
 
 // The geometry of convolution and pooling: windows that slide along the spatial axes.
 namespace ingot {
 
 // Attribute lists are per spatial axis; an empty one means 1 (strides, dilations) or 0 (pads) everywhere.
-// `pads` holds all begins, then all ends.
+// `pads` holds all begins, then all ends. The lists belong to someone else.
 struct WindowAttrs {
-  std::vector<int64_t> strides = {};
-  std::vector<int64_t> dilations = {};
-  std::vector<int64_t> pads = {};
+  std::span<const int64_t> strides = {};
+  std::span<const int64_t> dilations = {};
+  std::span<const int64_t> pads = {};
   AutoPad auto_pad = AutoPad::none;
   bool ceil_mode = false;
 };
 
+// Views the attributes of an op.
 template <class A>
 WindowAttrs window_attrs(const A& a) {
   WindowAttrs out;
@@ -25,6 +28,9 @@ WindowAttrs window_attrs(const A& a) {
   if constexpr (requires { a.ceil_mode; }) out.ceil_mode = a.ceil_mode;
   return out;
 }
+
+// The place of element `offset` of a row-major plane in one whose first axis varies fastest.
+int64_t column_major(int64_t offset, std::span<const int64_t> shape);
 
 // The window along one axis.
 struct WindowAxis {

@@ -52,7 +52,9 @@ TEST(Conv, HasNoOutputWhereTheWindowIsLargerThanTheData) {
 // Sizes that ONNX Runtime's MaxPool gives: (in, kernel, stride, pad) with ceil_mode.
 TEST(WindowCount, LeavesOutAWindowThatWouldStartInThePadding) {
   auto count = [](int64_t in, int64_t kernel, int64_t stride, int64_t pad) {
-    WindowAttrs attrs{.strides = {stride}, .pads = {pad, pad}, .ceil_mode = true};
+    const std::array<int64_t, 1> strides = {stride};
+    const std::array<int64_t, 2> pads = {pad, pad};
+    WindowAttrs attrs{.strides = strides, .pads = pads, .ceil_mode = true};
     return window_count(attrs, window_axis(attrs, 0, 1), in, kernel).constant();
   };
   EXPECT_EQ(count(4, 2, 3, 0), 2);

@@ -29,16 +29,6 @@ void for_each_window(const Windows& w, int64_t planes, F f) {
 
 int64_t planes_of(const Tensor& x) { return x.shape()[0] * x.shape()[1]; }
 
-// Offset in a plane whose first axis varies fastest.
-int64_t column_major(int64_t offset, const Shape& shape) {
-  int64_t out = 0, step = element_count(shape);
-  for (size_t axis = shape.size(); axis-- > 0; offset /= shape[axis]) {
-    step /= shape[axis];
-    out += offset % shape[axis] * step;
-  }
-  return out;
-}
-
 // Whether x takes the place of the largest so far; the first NaN does and stays.
 template <class W>
 bool exceeds(W x, W largest) {

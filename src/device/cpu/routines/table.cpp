@@ -15,6 +15,7 @@ const Routine* find_routine(Op op) {
     add_top_k_routines(t);
     add_box_routines(t);
     add_grid_sample_routines(t);
+    add_pool_routines(t);
     add_recurrent_routines(t);
     add_resize_routines(t);
     add_scatter_routines(t);

@@ -19,6 +19,7 @@ void add_scan_routines(RoutineTable& table);
 void add_top_k_routines(RoutineTable& table);
 void add_box_routines(RoutineTable& table);
 void add_grid_sample_routines(RoutineTable& table);
+void add_pool_routines(RoutineTable& table);
 void add_recurrent_routines(RoutineTable& table);
 void add_resize_routines(RoutineTable& table);
 void add_scatter_routines(RoutineTable& table);
