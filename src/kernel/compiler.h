@@ -20,8 +20,8 @@ Target least_target(const KernelSource& source, const Target& target);
 // SHA-256, in hex, over the sources of the generator: changes whenever the emitted code may.
 std::string_view generator_digest();
 
-// Position-independent machine code without outside references, entered at its first byte; runs wherever it is placed
-// at a 64-byte boundary.
+// Position-independent machine code without outside references, entered at its first byte; runs wherever it
+// is placed at a 64-byte boundary.
 using Code = std::vector<std::byte>;
 
 struct Listing {  // for people
@@ -37,8 +37,8 @@ class Compiler {
   virtual Listing list(const KernelSource& source, const Target& target) const = 0;
 };
 
-// The compiler, from the library libingot_jit.so beside this one (or in $INGOT_JIT_LIBRARY), opened at the first call.
-// Throws Error(not_found) that names where it was looked for.
+// The compiler, from the library libingot_jit.so beside this one (or in $INGOT_JIT_LIBRARY), opened at the
+// first call. Throws Error(not_found) that names where it was looked for.
 const Compiler& compiler();
 // Whether it was opened: a warm start never does.
 bool compiler_is_loaded();

@@ -4,9 +4,8 @@
 
 namespace ingot::kernel {
 
-// Does what the kernel made from the nest does, element by element with reductions in double: the oracle of the
-// emitters.
+// Does what the kernel made from the nest does, element by element with reductions in double: the oracle of
+// the emitters.
 void interpret(const LoopNest& nest, const KernelCall& call);
-void interpret(const TileKernel& tile, const TileCall& call, int lanes);
 
 }  // namespace ingot::kernel
