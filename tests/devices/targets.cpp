@@ -10,7 +10,7 @@ Target target_of(const DeviceLevel& level) {
   CompileOptions options;
   options.threads = 2;
   options.isa = level.isa;
-  const uint64_t share = level.isa.empty() ? 1 : level.isa == "avx2" ? 2 : 8;
+  const uint64_t share = level.isa.empty() ? 1 : level.isa == "avx2" ? 4 : 16;
   return {level.name, &find_device(level.device), options, share};
 }
 
