@@ -26,8 +26,9 @@ struct StepInfo {
   std::vector<std::string> reads =
       {};  // type, shape and the order of axes in memory where it is not row-major
   std::vector<std::string> writes = {};
-  double flops = 0;  // arithmetic operations
-  double bytes = 0;  // of all operands, each once
+  double flops = 0;       // arithmetic operations; a multiply-add is two
+  bool integers = false;  // most of them products of 8-bit integers
+  double bytes = 0;       // of all operands, each once
   std::vector<KernelInfo> kernels = {};
 };
 
@@ -61,8 +62,9 @@ struct ExecutionProfile {
 
 // What the threads of one inference reach at best; 0 where a device does not say.
 struct MachineSpeed {
-  double flops = 0;  // f32 operations a second, a multiply-add counting as two
-  double bytes = 0;  // a second, read from memory that no cache holds
+  double flops = 0;             // f32 operations a second, a multiply-add counting as two
+  double integer_products = 0;  // the same of 8-bit integers that are summed in 32 bits
+  double bytes = 0;             // a second, read from memory that no cache holds
 };
 
 // A kernel for people.

@@ -133,8 +133,9 @@ Json step_json(const StepInfo& step) {
                        {"origin", kernel.origin},
                        {"code_bytes", kernel.code_bytes},
                        {"text", kernel.text}});
-  return {{"name", step.name},     {"kind", step.kind},   {"detail", step.detail}, {"reads", step.reads},
-          {"writes", step.writes}, {"flops", step.flops}, {"bytes", step.bytes},   {"kernels", kernels}};
+  return {{"name", step.name},         {"kind", step.kind},     {"detail", step.detail},
+          {"reads", step.reads},       {"writes", step.writes}, {"flops", step.flops},
+          {"integers", step.integers}, {"bytes", step.bytes},   {"kernels", kernels}};
 }
 
 Json profile_json(const ExecutionProfile& profile) {

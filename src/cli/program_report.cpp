@@ -93,12 +93,12 @@ std::string head_text(const ProgramReport& report) {
 std::string totals_text(const ProgramReport& report) {
   const Totals sums = total(report);
   return fmt::format(
-      "machine {:.4g} GFLOP/s of f32, {:.3g} GB/s from memory, measured now\n"
+      "machine {:.4g} GFLOP/s of f32, {:.4g} of 8-bit integers, {:.3g} GB/s from memory, measured now\n"
       "total   {:.4g} GFLOP, {:.4g} MB; predicted {}, measured {} (medians of {} inferences): {:.1f} % of "
       "peak\n",
-      report.speed.flops / 1e9, report.speed.bytes / 1e9, sums.flops / 1e9, sums.bytes / 1e6,
-      format_seconds(sums.predicted), format_seconds(sums.measured), report.profile.inferences,
-      sums.measured > 0 ? 100 * sums.predicted / sums.measured : 0);
+      report.speed.flops / 1e9, report.speed.integer_products / 1e9, report.speed.bytes / 1e9,
+      sums.flops / 1e9, sums.bytes / 1e6, format_seconds(sums.predicted), format_seconds(sums.measured),
+      report.profile.inferences, sums.measured > 0 ? 100 * sums.predicted / sums.measured : 0);
 }
 
 Json totals_json(const ProgramReport& report) {
@@ -142,7 +142,8 @@ std::vector<const KernelInfo*> find_kernels(const ExecutionProfile& profile, con
 }  // namespace
 
 double predicted_seconds(const StepInfo& step, const MachineSpeed& speed) {
-  const double compute = speed.flops > 0 ? step.flops / speed.flops : 0;
+  const double rate = step.integers ? speed.integer_products : speed.flops;
+  const double compute = rate > 0 ? step.flops / rate : 0;
   const double memory = speed.bytes > 0 ? step.bytes / speed.bytes : 0;
   return std::max(compute, memory);
 }
@@ -166,7 +167,9 @@ Json program_json(const ProgramReport& report) {
   out["packed_bytes"] = report.stats.packed_bytes;
   out["weight_bytes"] = report.stats.weight_bytes;
   out["fallbacks"] = fallbacks(report.profile);
-  out["machine"] = {{"flops_per_second", report.speed.flops}, {"bytes_per_second", report.speed.bytes}};
+  out["machine"] = {{"flops_per_second", report.speed.flops},
+                    {"integer_products_per_second", report.speed.integer_products},
+                    {"bytes_per_second", report.speed.bytes}};
   out["total"] = totals_json(report);
   out.update(profile_json(report.profile));
   for (size_t i = 0; i < report.profile.steps.size(); ++i) {

@@ -16,6 +16,7 @@ constexpr double kMostSeconds = 0.2;
 constexpr double kPatience = 0.01;  // seconds that one thread waits for the others
 constexpr int64_t kRounds = 100000;
 constexpr int kChains = 12;                     // more than latency times ports
+constexpr int kPairChains = 8;                  // each needs a register for its products
 constexpr int64_t kMemory = int64_t{64} << 20;  // of each thread
 constexpr int64_t kPiece = int64_t{8} << 20;    // of it, read at a time
 
@@ -39,6 +40,29 @@ constexpr int64_t kPiece = int64_t{8} << 20;    // of it, read at a time
     for (__m256& sum : sums) sum = _mm256_fmadd_ps(sum, factor, term);
   float total = 0;
   for (const __m256& sum : sums) total += _mm256_cvtss_f32(sum);
+  return total;
+}
+
+[[gnu::target("avx512f,avx512vnni")]] int multiply_integers_512(int64_t rounds) {
+  __m512i sums[kChains];
+  for (__m512i& sum : sums) sum = _mm512_setzero_si512();
+  const __m512i a = _mm512_set1_epi8(1), b = _mm512_set1_epi8(-1);
+  for (int64_t i = 0; i < rounds; ++i)
+    for (__m512i& sum : sums) sum = _mm512_dpbusd_epi32(sum, a, b);
+  int total = 0;
+  for (const __m512i& sum : sums) total += _mm512_cvtsi512_si32(sum);
+  return total;
+}
+
+// Widened, in pairs, as levels without VNNI do it; the multiplicand changes, or the compiler multiplies once.
+[[gnu::target("avx2")]] int multiply_integers_256(int64_t rounds) {
+  __m256i sums[kPairChains];
+  for (__m256i& sum : sums) sum = _mm256_setzero_si256();
+  const __m256i a = _mm256_set1_epi16(1);
+  for (int64_t i = 0; i < rounds; ++i)
+    for (__m256i& sum : sums) sum = _mm256_add_epi32(sum, _mm256_madd_epi16(sum, a));
+  int total = 0;
+  for (const __m256i& sum : sums) total += _mm256_extract_epi32(sum, 0);
   return total;
 }
 
@@ -85,6 +109,16 @@ double measure_flops(const kernel::Target& target, ThreadPool& pool) {
   return 2.0 * kChains * target.lanes() * static_cast<double>(kRounds) * pool.size() / seconds;
 }
 
+double measure_integers(const kernel::Target& target, ThreadPool& pool) {
+  const bool by_four = target.level >= kernel::IsaLevel::avx512_vnni;
+  std::atomic<int> result = 0;
+  const double seconds = best_seconds(pool, [&](int64_t, int) {
+    result = by_four ? multiply_integers_512(kRounds) : multiply_integers_256(kRounds);
+  });
+  const int products = by_four ? 64 * kChains : 16 * kPairChains;
+  return 2.0 * products * static_cast<double>(kRounds) * pool.size() / seconds;
+}
+
 double measure_bytes(ThreadPool& pool) {
   Tensor memory = Tensor::allocate(DType::u8, {kMemory * pool.size()});
   std::byte* data = memory.mutable_bytes().data();
@@ -101,7 +135,9 @@ double measure_bytes(ThreadPool& pool) {
 }  // namespace
 
 MachineSpeed measure_machine_speed(const kernel::Target& target, ThreadPool& pool) {
-  return {.flops = measure_flops(target, pool), .bytes = measure_bytes(pool)};
+  return {.flops = measure_flops(target, pool),
+          .integer_products = measure_integers(target, pool),
+          .bytes = measure_bytes(pool)};
 }
 
 }  // namespace ingot::cpu

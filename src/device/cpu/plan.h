@@ -51,6 +51,7 @@ struct Frame {
 // What a step costs, for inspection and to decide whether threads pay.
 struct StepCost {
   double flops = 0;
+  bool integers = false;  // products of 8-bit integers
   double bytes = 0;
 };
 

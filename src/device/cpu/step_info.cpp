@@ -48,6 +48,7 @@ StepInfo describe_step(const Step& step, const KernelSet& kernels) {
                 .reads = describe_all(step.read_views),
                 .writes = describe_all(step.write_views),
                 .flops = step.cost.flops,
+                .integers = step.cost.integers,
                 .bytes = step.cost.bytes,
                 .kernels = {}};
   if (info.bytes == 0) info.bytes = bytes_of(step.read_views) + bytes_of(step.write_views);

@@ -19,6 +19,7 @@ TileStep::TileStep(KernelSet& kernels, TileWork work)
   const TileProblem& p = work_.problem;
   const double outputs =
       static_cast<double>(p.outer[0] * p.outer[1] * p.outer[2] * p.row_count() * p.columns);
+  cost.integers = is_integer(work_.types.a);
   cost.flops = 2 * outputs * static_cast<double>(p.tap_count() * p.depth);
   for (const Place& place : work_.places)
     cost.bytes += static_cast<double>(place.view.count()) * bit_width(place.view.dtype) / 8;
