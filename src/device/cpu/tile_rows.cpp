@@ -117,6 +117,10 @@ uint64_t TileRows::mask_of(size_t axis, int64_t at, size_t word) const {
 bool TileRows::mark(Position& at, int64_t rows, uint64_t* masks, int64_t step) const {
   constexpr size_t kInner = kRowDims - 1;
   bool pads = false;
+  if (run_length(at, rows) == rows && is_inside(at, rows)) {  // most tiles; nobody looks at their masks
+    move(at, rows);
+    return false;
+  }
   for (int64_t row = 0; row < rows;) {
     const int64_t run = run_length(at, rows - row);
     pads = pads || !is_inside(at, run);

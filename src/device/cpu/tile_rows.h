@@ -33,7 +33,8 @@ class TileRows {
 
   bool has_padding() const { return !inside_everywhere_; }
   // Writes the masks of rows from `at` on: bits of the taps that read the input, `step` words from 64 taps to
-  // the next 64; and moves it behind them. Whether a tap of them reads padding.
+  // the next 64; and moves it behind them. Whether a tap of them reads padding; the masks mean nothing
+  // otherwise.
   bool mark(Position& at, int64_t rows, uint64_t* masks, int64_t step) const;
   size_t words() const { return words_; }
 

@@ -183,19 +183,22 @@ int64_t TileRun::fill_runs(const Block& block, Range tiles) {
 
 // Taps for which all rows of the tile read padding.
 void TileRun::leave_out_taps(const Block& block, Run& run, const uint64_t* masks) {
-  kernel::TileTap* const taps = spare_taps_;
-  int64_t count = 0;
-  for (const kernel::TileTap& tap : block.taps) {
-    const uint64_t* words = masks + tap.number / 64 * plan_.rows_together();
-    uint64_t any = 0;
-    for (int64_t row = 0; row < run.height; ++row) any |= words[row];
-    taps[count] = tap;
-    count += static_cast<int64_t>(any >> (tap.number % 64) & 1);
-  }
-  if (count == run.tap_count) return;
-  run.taps = taps;
-  run.tap_count = std::max<int64_t>(count, 1);  // the last one where all read padding
-  spare_taps_ += run.tap_count;
+  constexpr int64_t kWordBits = 64;
+  int64_t word = -1;
+  uint64_t any = 0;
+  const auto reads_input = [&](const kernel::TileTap& tap) {
+    if (tap.number / kWordBits != word) {
+      word = tap.number / kWordBits;
+      any = 0;
+      for (int64_t row = 0; row < run.height; ++row) any |= masks[word * plan_.rows_together() + row];
+    }
+    return (any >> (tap.number % kWordBits) & 1) != 0;
+  };
+  if (std::all_of(block.taps.begin(), block.taps.end(), reads_input)) return;
+  run.taps = spare_taps_;
+  spare_taps_ = std::copy_if(block.taps.begin(), block.taps.end(), spare_taps_, reads_input);
+  if (spare_taps_ == run.taps) *spare_taps_++ = block.taps.front();  // one is needed
+  run.tap_count = spare_taps_ - run.taps;
 }
 
 void TileRun::set_b(int64_t panel) {
