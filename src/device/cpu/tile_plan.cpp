@@ -145,8 +145,8 @@ void TilePlan::cut_together() {
 // Pieces of some ten microseconds: small enough to share out evenly, large enough to be worth handing over.
 // Between rows and panels the cut that reads less of a and b wins.
 void TilePlan::cut_chunks() {
-  constexpr double kChunk = 15e3, kMostChunks = 128;  // nanoseconds
-  constexpr double kFlopsPerNanosecond = 80, kBytesPerNanosecond = 20;
+  constexpr double kChunk = 20e3, kMostChunks = 128;  // nanoseconds
+  constexpr double kFlopsPerNanosecond = 150, kBytesPerNanosecond = 20;
   if (outer_count_ <= 0 || tile_count_ <= 0 || panel_count_ <= 0) {
     outer_chunks_ = 0;
     return;

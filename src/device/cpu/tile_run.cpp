@@ -71,11 +71,12 @@ const std::byte* TileRun::panel_of(int64_t panel) const {
   return b_ + panel * plan_.k_bytes() * (plan_.types_.packed ? problem_.tap_count() * problem_.depth : 1);
 }
 
+// Chunks that follow each other share their panels, which stay in the cache.
 void TileRun::chunk(int64_t index) {
-  const Range panels = share(plan_.panel_count_, plan_.panel_chunks_, index % plan_.panel_chunks_);
-  index /= plan_.panel_chunks_;
   const Range tiles = share(plan_.tile_count_, plan_.row_chunks_, index % plan_.row_chunks_);
-  const Range outers = share(plan_.outer_count_, plan_.outer_chunks_, index / plan_.row_chunks_);
+  index /= plan_.row_chunks_;
+  const Range panels = share(plan_.panel_count_, plan_.panel_chunks_, index % plan_.panel_chunks_);
+  const Range outers = share(plan_.outer_count_, plan_.outer_chunks_, index / plan_.panel_chunks_);
   for (int64_t i = outers.begin; i < outers.end; ++i) outer(i, tiles, panels);
 }
 

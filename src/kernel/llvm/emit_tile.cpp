@@ -44,9 +44,10 @@ void store_partial(const TileFrame& frame, const Accumulators& sums) {
 void emit_one(TileFrame& frame) {
   auto& builder = frame.emitter.builder();
   auto* last = builder.CreateICmpNE(frame.emitter.member_i32(offsetof(TileCall, last)), builder.getInt32(0));
-  frame.emitter.if_then(last, [&] { emit_tile_fetch(frame); });
+  const bool is_dot = frame.tile.kind == TileKind::dot;
+  if (is_dot) frame.emitter.if_then(last, [&] { emit_tile_fetch(frame); });
   Accumulators sums = emit_start(frame);
-  sums = frame.tile.kind == TileKind::dot ? emit_dot(frame, sums) : emit_window(frame, sums);
+  sums = is_dot ? emit_dot(frame, sums) : emit_window(frame, sums);
   frame.emitter.if_then(last, [&] { emit_tile_epilogue(frame, sums); });
   frame.emitter.if_then(builder.CreateNot(last), [&] { store_partial(frame, sums); });
 }

@@ -147,7 +147,7 @@ DotEmitter::State DotEmitter::tap(llvm::Value* index, State state) {
 }
 
 Accumulators DotEmitter::run(Accumulators sums) {
-  constexpr int64_t kStepsAhead = 4;
+  constexpr int64_t kStepsAhead = 64;  // nearer ones come too late from memory
   ahead_ = builder_.CreateMul(b_stride_, emitter_.i64(kStepsAhead));
   auto* zero = llvm::Constant::getNullValue(sums.front()->getType());
   sums.resize(frame_.accumulators() * sets(), zero);

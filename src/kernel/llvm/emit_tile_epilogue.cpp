@@ -51,6 +51,7 @@ class TileEpilogue {
   void row_by_row(llvm::Value* buffer, bool masked);
   void row(const Row& row, bool masked);
   llvm::Value* leaf(const Expr& expr, const Row& row, size_t vector, llvm::Value* mask);
+  llvm::Value* start_of(int32_t access, llvm::Value* row);
   llvm::Value* pointer(int32_t access, llvm::Value* row, size_t vector);
   llvm::Value* mask(size_t vector);
   llvm::Value* alone_in_entry(llvm::Type* type);
@@ -60,6 +61,7 @@ class TileEpilogue {
   llvm::IRBuilder<>& builder_;
   const TileKernel& tile_;
   const LoopNest& nest_;
+  Values starts_;  // of the accesses in the row at hand
   llvm::Value* column_;
   llvm::Value* columns_;
 };
@@ -69,15 +71,23 @@ llvm::Value* TileEpilogue::mask(size_t vector) {
       builder_.CreateSub(columns_, emitter_.i64(static_cast<int64_t>(vector) * emitter_.lanes())));
 }
 
-llvm::Value* TileEpilogue::pointer(int32_t index, llvm::Value* row, size_t vector) {
+llvm::Value* TileEpilogue::start_of(int32_t index, llvm::Value* row) {
   const auto& access = nest_.accesses.at(static_cast<size_t>(index));
   auto* slot = builder_.CreateMul(emitter_.member_i64(offsetof(TileCall, memory_step)), emitter_.i64(index));
   if (!access.strides.at(0).is(0)) slot = builder_.CreateAdd(slot, row);
   auto* place = emitter_.at(frame_.memory, builder_.CreateMul(slot, emitter_.i64(sizeof(void*))));
   auto* start = builder_.CreateLoad(builder_.getPtrTy(), place);
   if (access.strides.at(1).is(0)) return start;
-  auto* first = emitter_.at(start, builder_.CreateMul(column_, emitter_.i64(bit_width(access.dtype) / 8)));
-  return emitter_.at(first, static_cast<int64_t>(vector) * frame_.vector_bytes(access.dtype));
+  return emitter_.at(start, builder_.CreateMul(column_, emitter_.i64(bit_width(access.dtype) / 8)));
+}
+
+// Of the row at hand; its start is loaded once.
+llvm::Value* TileEpilogue::pointer(int32_t index, llvm::Value* row, size_t vector) {
+  auto*& start = starts_.at(static_cast<size_t>(index));
+  if (start == nullptr) start = start_of(index, row);
+  const auto& access = nest_.accesses.at(static_cast<size_t>(index));
+  if (access.strides.at(1).is(0)) return start;
+  return emitter_.at(start, static_cast<int64_t>(vector) * frame_.vector_bytes(access.dtype));
 }
 
 llvm::Value* TileEpilogue::leaf(const Expr& expr, const Row& row, size_t vector, llvm::Value* mask) {
@@ -89,6 +99,7 @@ llvm::Value* TileEpilogue::leaf(const Expr& expr, const Row& row, size_t vector,
 }
 
 void TileEpilogue::row(const Row& row, bool masked) {
+  starts_.assign(nest_.accesses.size(), nullptr);
   for (size_t v = 0; v < row.results.size(); ++v) {
     auto* lanes = masked ? mask(v) : nullptr;
     Expressions expressions(emitter_, nest_, [&](int32_t index) {
@@ -158,7 +169,7 @@ void TileEpilogue::fetch() {
     if (access.strides.at(0).is(0) || access.strides.at(1).is(0)) continue;
     const int64_t bytes = tile_.vectors * frame_.vector_bytes(access.dtype);
     for (int64_t r = 0; r < tile_.rows; ++r) {
-      auto* start = pointer(static_cast<int32_t>(i), emitter_.i64(r), 0);
+      auto* start = start_of(static_cast<int32_t>(i), emitter_.i64(r));
       for (int64_t at = 0; at < bytes; at += kCacheLine) emitter_.prefetch(emitter_.at(start, at), 3);
     }
   }
