@@ -3,6 +3,7 @@
 #include "base/checked.h"
 #include "device/reference/evaluate.h"
 #include "ingot/error.h"
+#include "ir/inline_graph.h"
 #include "ir/op_info.h"
 #include "passes/rewrite.h"
 
@@ -80,11 +81,22 @@ std::optional<std::vector<Value>> fold_known_values(Rewriter& r, const Node& nod
   return std::vector<Value>{r.g().constant(Tensor::of(std::move(shape), values))};
 }
 
+// A branch that is known to be taken stands for both; what comes after it then knows its sizes.
+std::optional<std::vector<Value>> take_branch(Rewriter& r, const Node& node,
+                                              std::span<const Value> operands) {
+  if (node.op != Op::If) return std::nullopt;
+  const std::optional<Tensor> condition = r.constant(operands[0]);
+  if (!condition) return std::nullopt;
+  const size_t branch = condition->aligned().data<bool>()[0] ? 0 : 1;
+  return inline_graph(r.g(), *node.subgraphs[branch], operands.subspan(1));
+}
+
 }  // namespace
 
 Graph fold_constants(const Graph& graph) {
   return rewrite(graph, [](Rewriter& r, const Node& node, std::span<const Value> operands) {
-    auto folded = fold_node(r, node, operands);
+    auto folded = take_branch(r, node, operands);
+    if (!folded) folded = fold_node(r, node, operands);
     return folded ? folded : fold_known_values(r, node, operands);
   });
 }

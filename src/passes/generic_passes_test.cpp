@@ -31,6 +31,25 @@ TEST(FoldConstantsTest, FollowsShapesThroughArithmetic) {
             graph("  %0 = input \"x\" : f32[n, 3]\n  %1 = constant i64[1] [6]\n  output \"y\" = %1\n"));
 }
 
+// As exporters write squeeze of an axis that may or may not have one element: known here, so the rank is,
+// too.
+TEST(FoldConstantsTest, TakesTheBranchOfAKnownCondition) {
+  const std::string body =
+      "%0 = input \"x\" : f32[n, 1]\n%1 = shape_of(%0) {start = 1}\n%2 = constant i64[1] [SIZE]\n"
+      "%3 = equal(%1, %2)\n%4 = if(%3, %0) (graph \"then\" {\n%0 = input \"x\" : f32[n, 1]\n"
+      "%1 = constant i64[1] [1]\n%2 = squeeze(%0, %1)\noutput \"y\" = %2\n}, graph \"else\" {\n"
+      "%0 = input \"x\" : f32[n, 1]\n%1 = relu(%0)\noutput \"y\" = %1\n})\noutput \"y\" = %4\n";
+  auto with_size = [&](const std::string& size) {
+    std::string text = body;
+    return text.replace(text.find("SIZE"), 4, size);
+  };
+  EXPECT_EQ(after(fold_constants, with_size("1")),
+            graph("  %0 = input \"x\" : f32[n, 1]\n  %1 = constant i64[1] [1]\n"
+                  "  %2 = squeeze(%0, %1) : f32[n]\n  output \"y\" = %2\n"));
+  EXPECT_EQ(after(fold_constants, with_size("2")),
+            graph("  %0 = input \"x\" : f32[n, 1]\n  %1 = relu(%0) : f32[n, 1]\n  output \"y\" = %1\n"));
+}
+
 TEST(FoldConstantsTest, KeepsWeightsOfFewBits) {
   const std::string text = graph(
       "  %0 = constant i8[2] [1, 2]\n  %1 = constant f32[] [0.5]\n  %2 = dequantize(%0, %1) : f32[2]\n"
