@@ -42,7 +42,7 @@ TileAccess row_access(int32_t slot, int64_t head_stride, int64_t query_stride, i
 AttentionStep::AttentionStep(KernelSet& kernels, AttentionWork work, AttentionPlan plan)
     : kernels_(kernels), work_(std::move(work)), plan_(std::move(plan)) {
   const AttentionSizes& s = work_.sizes;
-  row_elements_ = rounded(plan_.most_keys(), 16);
+  row_elements_ = rounded(plan_.most_keys(), 16) + 16;
   score_tiles_.choice = choose_tile(kernels_.target(), {}, plan_.most_rows(), plan_.most_keys());
   score_tiles_.epilogue = score_epilogue_of(work_);
   value_tiles_.choice = choose_tile(kernels_.target(), {}, plan_.most_rows(), s.value_size);
