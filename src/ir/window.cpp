@@ -64,8 +64,10 @@ Dim window_count(const WindowAttrs& a, const WindowAxis& axis, const Dim& in, co
 
 WindowAxis resolve_padding(const WindowAttrs& a, WindowAxis axis, int64_t in, int64_t kernel) {
   if (!is_same(a.auto_pad)) return axis;
-  int64_t count = window_count(a, axis, in, kernel).constant();
-  int64_t total = std::max<int64_t>((count - 1) * axis.stride + extent(axis, kernel).constant() - in, 0);
+  // As window_count() has it, in plain numbers: kernels come here on every run, and a Dim may allocate.
+  const int64_t count = (in + axis.stride - 1) / axis.stride;
+  const int64_t total =
+      std::max<int64_t>((count - 1) * axis.stride + axis.dilation * (kernel - 1) + 1 - in, 0);
   return split_padding(axis, total, a.auto_pad == AutoPad::same_upper);
 }
 
