@@ -110,13 +110,16 @@ struct Job {
 
 // Tiles of f32 at every height that fits the registers. Of narrow tiles, which may be very high, those near
 // the top, as rows are shared out evenly.
-void add_heights(std::vector<Job>& jobs, Target target, TileKind kind, Epilogue epilogue, int vectors) {
+void add_heights(std::vector<Job>& jobs, Target target, TileKind kind, Epilogue epilogue, int vectors,
+                 bool packed = true) {
   const int others = kind == TileKind::max ? 4 : vectors + 1;  // registers besides the sums
   const int most = std::min((target.registers() - others) / vectors, 28);
   for (int rows = std::max(1, most / 2); rows <= most; ++rows) {
     const LoopNest nest = make_epilogue(epilogue, kOne);
     jobs.push_back(
-        {TileKernel{.kind = kind, .rows = rows, .vectors = vectors, .epilogue = nest}, target, {}});
+        {TileKernel{.kind = kind, .rows = rows, .vectors = vectors, .packed = packed, .epilogue = nest},
+         target,
+         {}});
   }
 }
 
@@ -142,6 +145,8 @@ void add_level(std::vector<Job>& jobs, Target target) {
   for (const Epilogue epilogue : {Epilogue::bias_relu, Epilogue::bias_relu6})
     for (int vectors = 2; vectors <= high; ++vectors)
       add_heights(jobs, target, TileKind::depthwise, epilogue, vectors);
+  for (int vectors = 2; vectors <= high; vectors += 2)  // attention: values of 32 or 64 columns as they lie
+    add_heights(jobs, target, TileKind::dot, Epilogue::plain, vectors, false);
   for (const LoopNest& nest :
        {softmax(), global_average(false), global_average(true), global_average_of_sum()})
     jobs.push_back({nest, target, {}});
