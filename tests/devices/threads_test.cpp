@@ -106,6 +106,11 @@ TEST(Threads, LargeOpsGiveTheSameBitsForAnyCount) {
                      v = m.tensor(DType::f32, shape);
          return m.g.attention(q, k, v, {}, {}, {}, {})[0];
        }},
+      {"attention of one query",
+       [](GraphMaker& m) {
+         const Value k = m.tensor(DType::f32, {1, 2, 1700, 32}), v = m.tensor(DType::f32, {1, 2, 1700, 32});
+         return m.g.attention(m.tensor(DType::f32, {1, 6, 1, 32}), k, v, {}, {}, {}, {})[0];
+       }},
       {"gelu", [](GraphMaker& m) { return m.g.gelu(m.tensor(DType::f32, {100003})); }},
       {"cum_sum",
        [](GraphMaker& m) {
