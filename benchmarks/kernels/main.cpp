@@ -183,6 +183,8 @@ int main(int argc, char** argv) {
   // loaded.
   if (setenv("OPENBLAS_CORETYPE", "SkylakeX", 0) == 0 && getenv("INGOT_BENCH_AGAIN") == nullptr) {
     setenv("INGOT_BENCH_AGAIN", "1", 1);
+    setenv("GOMP_SPINCOUNT", "1000", 0);  // threads that wait would take the processors of the next in turn
+    setenv("OPENBLAS_THREAD_TIMEOUT", "4", 0);
     execv("/proc/self/exe", argv);
   }
   ingot::benchmark::run(ingot::benchmark::parse(argc, argv));

@@ -145,8 +145,9 @@ void TilePlan::cut_together() {
 // Pieces of some ten microseconds: small enough to share out evenly, large enough to be worth handing over.
 // Between rows and panels the cut that reads less of a and b wins.
 void TilePlan::cut_chunks() {
-  constexpr double kChunk = 20e3, kMostChunks = 128;  // nanoseconds
-  constexpr double kFlopsPerNanosecond = 150, kBytesPerNanosecond = 20;
+  constexpr double kChunk = 7e3, kMostChunks = 128;  // nanoseconds
+  constexpr double kBytesPerNanosecond = 20;
+  const double flops_per_nanosecond = reduces_depth() ? 150 : 40;
   if (outer_count_ <= 0 || tile_count_ <= 0 || panel_count_ <= 0) {
     outer_chunks_ = 0;
     return;
@@ -159,7 +160,7 @@ void TilePlan::cut_chunks() {
   const double a_bytes = rows * static_cast<double>(reduces_depth() ? problem_.depth : problem_.columns) *
                          bit_width(types_.a) / 8;
   const double each =
-      std::max(2 * rows * columns * k / kFlopsPerNanosecond, (a_bytes + b_bytes) / kBytesPerNanosecond);
+      std::max(2 * rows * columns * k / flops_per_nanosecond, (a_bytes + b_bytes) / kBytesPerNanosecond);
   const double outer = static_cast<double>(outer_count_);
   const double wanted = std::clamp(each * outer / kChunk, 1.0, kMostChunks);
   if (wanted <= outer) {
