@@ -1,5 +1,7 @@
 #include "device/cpu/tile_rows.h"
 
+#include <numeric>
+
 namespace ingot::cpu {
 namespace {
 
@@ -29,6 +31,32 @@ TileRows::TileRows(const TileProblem& problem)
     for (size_t inner = i + 1; inner < kRowDims; ++inner)
       for (size_t p = 0; p < places_; ++p) deltas_[i][p] -= steps_[inner][p] * (axes_[inner].extent - 1);
   }
+  constexpr int64_t kMostOrdered = 16384;
+  if (has_padding() && words_ == 1 && problem.row_count() <= kMostOrdered) order_rows(problem);
+}
+
+void TileRows::order_rows(const TileProblem& problem) {
+  const auto count = static_cast<size_t>(problem.row_count());
+  std::vector<Position> positions(count);
+  std::vector<uint64_t> masks(count, ~uint64_t{0});
+  for (size_t row = 0; row < count; ++row) {
+    auto rest = static_cast<int64_t>(row);
+    for (size_t i = kRowDims; i-- > 0; rest /= axes_[i].extent) {
+      positions[row][i] = rest % axes_[i].extent;
+      masks[row] &= mask_of(i, positions[row][i], 0);
+    }
+  }
+  std::vector<size_t> order(count);
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return masks[a] > masks[b]; });
+  for (const size_t row : order) {
+    row_masks_.push_back(masks[row]);
+    for (size_t p = 0; p < places_; ++p) {
+      int64_t offset = 0;
+      for (size_t i = 0; i < kRowDims; ++i) offset += positions[row][i] * steps_[i][p];
+      offsets_.push_back(offset);
+    }
+  }
 }
 
 void TileRows::find_inside(const RowAxis& axis, Axis& out) const {
@@ -57,6 +85,10 @@ void TileRows::add_masks(const TileProblem& problem, size_t axis) {
 }
 
 void TileRows::seek(Cursor& cursor, int64_t row) const {
+  if (is_ordered()) {
+    cursor.at[kRowDims - 1] = row;
+    return;
+  }
   for (size_t i = kRowDims; i-- > 0;) {
     const int64_t position = axes_[i].extent == 1 ? 0 : row % axes_[i].extent;
     if (axes_[i].extent != 1) row /= axes_[i].extent;
@@ -81,6 +113,16 @@ size_t TileRows::move(Position& at, int64_t run) const {
 void TileRows::list(Cursor& cursor, int64_t rows, const std::byte** a_rows, std::byte** accesses,
                     int64_t step) const {
   const auto& steps = steps_[kRowDims - 1];
+  if (is_ordered()) {
+    const int64_t* offsets = offsets_.data() + cursor.at[kRowDims - 1] * static_cast<int64_t>(places_);
+    for (int64_t row = 0; row < rows; ++row) {
+      a_rows[row] = cursor.places[0] + *offsets++;
+      for (size_t p = 1; p < places_; ++p)
+        accesses[static_cast<int64_t>(p - 1) * step + row] = cursor.places[p] + *offsets++;
+    }
+    cursor.at[kRowDims - 1] += rows;
+    return;
+  }
   for (int64_t row = 0; row < rows;) {
     const int64_t run = run_length(cursor.at, rows - row);
     for (int64_t i = 0; i < run; ++i) a_rows[row + i] = cursor.places[0] + i * steps[0];
@@ -117,6 +159,15 @@ uint64_t TileRows::mask_of(size_t axis, int64_t at, size_t word) const {
 bool TileRows::mark(Position& at, int64_t rows, uint64_t* masks, int64_t step) const {
   constexpr size_t kInner = kRowDims - 1;
   bool pads = false;
+  if (is_ordered()) {
+    const uint64_t* from = row_masks_.data() + at[kInner];
+    for (int64_t row = 0; row < rows; ++row) {
+      masks[row] = from[row];
+      pads = pads || from[row] != ~uint64_t{0};
+    }
+    at[kInner] += rows;
+    return pads;
+  }
   if (run_length(at, rows) == rows && is_inside(at, rows)) {  // most tiles; nobody looks at their masks
     move(at, rows);
     return false;

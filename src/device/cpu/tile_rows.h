@@ -10,7 +10,7 @@
 
 namespace ingot::cpu {
 
-// The rows of a problem in order: how far `a` and each access move from row to row, and which taps of a row
+// The rows of a problem: how far `a` and each access move from row to row, and which taps of a row
 // lie outside the input.
 class TileRows {
  public:
@@ -56,11 +56,18 @@ class TileRows {
   void find_inside(const RowAxis& axis, Axis& out) const;
   void add_masks(const TileProblem& problem, size_t axis);
 
+  void order_rows(const TileProblem& problem);
+  bool is_ordered() const {
+    return !offsets_.empty();
+  }  // a cursor's last position is then the row's place in order
+
   size_t places_ = 1;
   size_t words_ = 1;
   bool inside_everywhere_ = true;
   std::array<Axis, kRowDims> axes_;
   std::array<std::vector<int64_t>, kRowDims> steps_;   // bytes per place when only this axis moves
+  std::vector<int64_t> offsets_;                       // [row][place], in order
+  std::vector<uint64_t> row_masks_;                    // of the taps inside, in order
   std::array<std::vector<int64_t>, kRowDims> deltas_;  // when it moves and those inside it start again
 };
 

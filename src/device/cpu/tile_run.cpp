@@ -51,6 +51,9 @@ class TileRun {
   kernel::TileCall call_;
   TileRows::Cursor cursor_;
   kernel::TileTap* spare_taps_ = nullptr;
+  uint64_t pure_mask_ = 0;  // that the last list of taps for rows alike was made for; 0: none yet
+  const kernel::TileTap* pure_taps_ = nullptr;
+  int64_t pure_count_ = 0;
   std::array<int64_t, kOuterDims> outer_ = {};
   const std::byte* b_ = nullptr;
   const Block* block_ = nullptr;
@@ -161,6 +164,7 @@ int64_t TileRun::fill_runs(const Block& block, Range tiles) {
   auto* masks = at<uint64_t>(plan_.scratch_.inside);
   auto* runs = at<Run>(plan_.scratch_.runs);
   spare_taps_ = at<kernel::TileTap>(plan_.scratch_.taps);
+  pure_mask_ = 0;
   int64_t count = 0;
   int64_t row = 0;
   for (int64_t tile = tiles.begin; tile < tiles.end; ++tile) {
@@ -182,7 +186,8 @@ int64_t TileRun::fill_runs(const Block& block, Range tiles) {
   return count;
 }
 
-// Taps for which all rows of the tile read padding.
+// Taps for which all rows of the tile read padding. Where its rows agree, nothing is left to choose in the
+// kernel.
 void TileRun::leave_out_taps(const Block& block, Run& run, const uint64_t* masks) {
   constexpr int64_t kWordBits = 64;
   int64_t word = -1;
@@ -195,11 +200,29 @@ void TileRun::leave_out_taps(const Block& block, Run& run, const uint64_t* masks
     }
     return (any >> (tap.number % kWordBits) & 1) != 0;
   };
-  if (std::all_of(block.taps.begin(), block.taps.end(), reads_input)) return;
+  const bool is_pure = plan_.rows_.words() == 1 && std::all_of(masks, masks + run.height, [&](uint64_t mask) {
+                         return mask == masks[0];
+                       });
+  if (is_pure && pure_mask_ != 0 && masks[0] == pure_mask_) {
+    run.taps = pure_taps_;
+    run.tap_count = pure_count_;
+    run.padded = false;
+    return;
+  }
+  if (std::all_of(block.taps.begin(), block.taps.end(), reads_input)) {
+    run.padded = !is_pure;
+    return;
+  }
   run.taps = spare_taps_;
   spare_taps_ = std::copy_if(block.taps.begin(), block.taps.end(), spare_taps_, reads_input);
-  if (spare_taps_ == run.taps) *spare_taps_++ = block.taps.front();  // one is needed
+  const bool reads_any = spare_taps_ != run.taps;
+  if (!reads_any) *spare_taps_++ = block.taps.front();  // one is needed
   run.tap_count = spare_taps_ - run.taps;
+  if (!is_pure || !reads_any) return;
+  run.padded = false;
+  pure_mask_ = masks[0];
+  pure_taps_ = run.taps;
+  pure_count_ = run.tap_count;
 }
 
 void TileRun::set_b(int64_t panel) {
