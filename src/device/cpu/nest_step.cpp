@@ -18,6 +18,7 @@ NestStep::NestStep(KernelSet& kernels, const kernel::LoopNest& nest, std::vector
                    std::vector<Place> loads, const Place& store)
     : kernels_(kernels), kernel_(kernels.add(nest)), sizes_(std::move(sizes)), memory_(std::move(loads)) {
   memory_.push_back(store);
+  reduces_ = std::ranges::any_of(nest.axes, &kernel::Axis::reduced);
   const auto parallel = std::ranges::count(nest.axes, false, &kernel::Axis::reduced);
   int64_t total = 1;
   for (size_t i = 0; i < nest.axes.size(); ++i) {
@@ -46,6 +47,21 @@ void NestStep::run(const Frame& frame) const {
     chunk(0, points_, 0);
   else
     frame.pool.parallel_for(points_, grain_, chunk);
+}
+
+std::vector<int32_t> NestStep::reads_in_place() const {
+  const Place& store = memory_.back();
+  std::vector<int32_t> buffers;
+  if (reduces_ || store.offset != 0) return buffers;
+  for (size_t i = 0; i + 1 < memory_.size(); ++i) {
+    const Place& load = memory_[i];
+    const bool same = load.offset == 0 && load.view.dtype == store.view.dtype &&
+                      load.view.rank == store.view.rank && load.view.sizes == store.view.sizes &&
+                      load.view.strides == store.view.strides;
+    const auto reads = std::ranges::count(memory_, load.buffer, &Place::buffer);
+    if (same && reads == 1) buffers.push_back(load.buffer);
+  }
+  return buffers;
 }
 
 std::string NestStep::describe() const {

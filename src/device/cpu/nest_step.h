@@ -16,6 +16,7 @@ class NestStep : public Step {
   std::string describe() const override;
   int64_t scratch_bytes() const override { return scratch_; }
   std::vector<int> kernels() const override { return {kernel_}; }
+  std::vector<int32_t> reads_in_place() const override;
 
  private:
   KernelSet& kernels_;
@@ -26,6 +27,7 @@ class NestStep : public Step {
   int64_t points_ = 1;  // of the space that calls share out
   int64_t grain_ = 1;
   int64_t scratch_ = 0;
+  bool reduces_ = false;
 };
 
 }  // namespace ingot::cpu

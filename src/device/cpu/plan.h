@@ -19,6 +19,7 @@ struct Buffer {
   std::byte* memory = nullptr;  // of constants
   int32_t first_step = -1;      // arena: when it is written first and read last
   int32_t last_step = -1;
+  int32_t in_place_of = -1;  // arena: the buffer whose memory it takes over
 };
 
 // A view whose memory is a buffer; view.data is null.
@@ -63,6 +64,8 @@ class Step {
   virtual std::string describe() const = 0;                // one line: kind (one word), sizes, schedule
   virtual int64_t scratch_bytes() const { return 0; }      // per thread
   virtual std::vector<int> kernels() const { return {}; }  // that it calls, in the KernelSet
+  // Buffers that it reads, each element before it writes the one at the same place of its output.
+  virtual std::vector<int32_t> reads_in_place() const { return {}; }
 
   std::string name;  // of the graph node it stands for
   StepCost cost;
@@ -84,7 +87,8 @@ struct Plan {
   int64_t reference_nodes = 0;  // run by the reference device
 };
 
-// Gives arena buffers their offsets: two that live at the same time do not overlap.
+// Gives arena buffers their offsets: two that live at the same time do not overlap. An output takes over the
+// memory of an operand that the step reads in place and nobody reads later.
 void plan_arena(Plan& plan);
 
 }  // namespace ingot::cpu
