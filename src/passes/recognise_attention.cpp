@@ -11,6 +11,7 @@ namespace {
 struct Scores {
   Value query, keys;  // keys lie transposed: [batch, heads, size, tokens]
   double scale = 1;
+  double softcap = 0;
   Value mask;
 };
 
@@ -37,7 +38,20 @@ std::optional<Scores> scaled_product(const Match& m, Value v) {
   auto [keys, key_scale] = scaled(m, parts->b);
   double total = scale * query_scale * key_scale;
   if (total == 0) return std::nullopt;  // which would mean the usual scale
-  return Scores{query, keys, total, {}};
+  return Scores{query, keys, total, 0, {}};
+}
+
+// The product itself, or cap * tanh(product / cap).
+std::optional<Scores> capped_product(const Match& m, Value v) {
+  if (auto plain = scaled_product(m, v)) return plain;
+  if (!m.is_ranked(v)) return std::nullopt;
+  auto [tanh, cap] = scaled(m, v);
+  if (cap <= 0 || !m.is(tanh, Op::Tanh)) return std::nullopt;
+  auto inner = scaled_product(m, m.operand(tanh));
+  if (!inner) return std::nullopt;
+  inner->scale *= cap;
+  inner->softcap = cap;
+  return inner;
 }
 
 // Whether a mask stretches over scores of these sizes and widens none. There are as many columns as keys, or
@@ -53,14 +67,14 @@ bool covers(const Match& m, Value mask, const Dims& scores) {
 
 // mask + product, or the product where a mask is true and minus infinity elsewhere.
 std::optional<Scores> masked_product(const Match& m, Value product, Value mask) {
-  auto found = scaled_product(m, product);
+  auto found = capped_product(m, product);
   if (!found || !covers(m, mask, m.dims(product))) return std::nullopt;
   found->mask = mask;
   return found;
 }
 
 std::optional<Scores> match_scores(const Match& m, Value v) {
-  if (auto plain = scaled_product(m, v)) return plain;
+  if (auto plain = capped_product(m, v)) return plain;
   if (m.is(v, Op::Select) && m.scalar(m.operand(v, 2)) == -std::numeric_limits<double>::infinity())
     return masked_product(m, m.operand(v, 1), m.operand(v, 0));
   auto sum = m.binary(v, Op::Add);
@@ -156,9 +170,9 @@ class Emitter {
     Value keys = lifted(mapped(rows_.keys));
     if (rows_.transposed) keys = g_.transpose(keys, {.permutation = {0, 1, 3, 2}});
     Value past = mapped(rows_.past_keys);
-    Value y =
-        g_.attention(lifted(mapped(scores_.query)), keys, lifted(mapped(rows_.values)), mask(keys, past),
-                     past, mapped(rows_.past_values), {}, {.scale = scores_.scale})[0];
+    Value y = g_.attention(lifted(mapped(scores_.query)), keys, lifted(mapped(rows_.values)),
+                           mask(keys, past), past, mapped(rows_.past_values), {},
+                           {.scale = scores_.scale, .softcap = scores_.softcap})[0];
     return with_heads ? y : g_.squeeze(y, int_list(g_, {0}));
   }
 

@@ -53,6 +53,17 @@ TEST(RecogniseAttentionTest, HeadsInTheBatch) {
       "recognise_attention", "attention");
 }
 
+TEST(RecogniseAttentionTest, CappedScores) {
+  const std::string text = expect_recognised(
+      kHeads +
+          "%10 = input \"mask\" : f32[t, s]\n%11 = constant f32[] [3]\n%6 = matmul(%0, %3)\n%7 = mul(%6, "
+          "%4)\n"
+          "%12 = div(%7, %11)\n%13 = tanh(%12)\n%14 = mul(%13, %11)\n%15 = add(%14, %10)\n%8 = softmax(%15)\n"
+          "%9 = matmul(%8, %2)\noutput \"y\" = %9\n",
+      "recognise_attention", "attention");
+  EXPECT_EQ(text.find("tanh"), std::string::npos) << text;
+}
+
 TEST(RecogniseAttentionTest, AMaskOfTruths) {
   expect_recognised(
       kHeads +
