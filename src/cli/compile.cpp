@@ -48,7 +48,8 @@ class CompileCommand : public Command {
                "Sizes of a named dimension, for all inputs that have it.");
     a.flag("--strip-weights", config_.strip_weights,
            "Leave the weights out; the engine cannot run without them.");
-    a.repeated("--target", "DEVICE", targets_, "A device the engine is meant for; default: cpu and reference.");
+    a.repeated("--target", "DEVICE", targets_,
+               "A device the engine is meant for; default: cpu and reference.");
     a.repeated("--disable-pass", "PASS", disabled_, fmt::format("Skip a pass: {}.", pass_names(true)));
     a.repeated("--print-after", "PASS", print_after_,
                "Print the graph to standard error after a pass, or after 'all'.");

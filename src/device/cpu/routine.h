@@ -30,8 +30,8 @@ struct Routine {
   // Null: none.
   int64_t (*scratch_bytes)(const RoutineCall&) = nullptr;
 
-  // Ops whose sizes may depend on data: sets ranks and sizes of the outputs, which need no memory yet, from the
-  // operands' data. Need not be called where they are known; run() refuses outputs of other sizes.
+  // Ops whose sizes may depend on data: sets ranks and sizes of the outputs, which need no memory yet, from
+  // the operands' data. Need not be called where they are known; run() refuses outputs of other sizes.
   void (*measure)(const RoutineCall&) = nullptr;
 
   // Fills the outputs. Allocates nothing; throws Error(invalid_argument) for what the reference device

@@ -10,7 +10,8 @@ namespace ingot::cpu {
 
 inline constexpr int kMaxRank = 8;  // tensors of more dimensions run on reference kernels
 
-// Elements somewhere in memory: element (i0, i1, ...) lies at data + sum(i * stride) * element size. Owns nothing.
+// Elements somewhere in memory: element (i0, i1, ...) lies at data + sum(i * stride) * element size. Owns
+// nothing.
 struct View {
   DType dtype = DType::f32;
   int rank = 0;
