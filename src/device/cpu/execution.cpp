@@ -22,14 +22,6 @@ class Kept : public OutputSink {
   std::vector<Datum> outputs;
 };
 
-[[noreturn]] void rethrow_with_origin(const Error& e, const Node& node) {
-  ErrorParts parts = e.parts();
-  if (!node.origin.empty()) parts.object = fmt::format("node '{}': {}", node.origin, parts.object);
-  if (parts.remedy.empty())
-    parts.remedy = "Check the sizes and values of the inputs against what the model expects.";
-  throw Error(std::move(parts));
-}
-
 }  // namespace
 
 CpuExecution::CpuExecution(std::shared_ptr<const CpuProgram> owner, const CpuProgram& program)
@@ -195,7 +187,7 @@ bool CpuExecution::evaluate_host(int32_t n, std::span<const Datum> inputs) {
     by_routine = results.has_value();
     if (!results) results = reference::evaluate_node(node, operands, &run_body);
   } catch (const Error& e) {
-    rethrow_with_origin(e, node);
+    reference::rethrow_with_origin(e, node);
   }
   results_[static_cast<size_t>(n)] = std::move(*results);
   return by_routine;

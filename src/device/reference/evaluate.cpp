@@ -9,14 +9,6 @@
 namespace ingot::reference {
 namespace {
 
-[[noreturn]] void rethrow_with_origin(const Error& e, const Node& node) {
-  ErrorParts parts = e.parts();
-  if (!node.origin.empty()) parts.object = fmt::format("node '{}': {}", node.origin, parts.object);
-  if (parts.remedy.empty())
-    parts.remedy = "Check the sizes and values of the inputs against what the model expects.";
-  throw Error(std::move(parts));
-}
-
 // How many times each value is read, so that its memory goes as soon as nobody needs it.
 std::vector<int> count_readers(const Graph& graph) {
   std::vector<int> readers(graph.nodes().size(), 0);
@@ -68,6 +60,14 @@ class Evaluation {
 };
 
 }  // namespace
+
+void rethrow_with_origin(const Error& e, const Node& node) {
+  ErrorParts parts = e.parts();
+  if (!node.origin.empty()) parts.object = fmt::format("node '{}': {}", node.origin, parts.object);
+  if (parts.remedy.empty())
+    parts.remedy = "Check the sizes and values of the inputs against what the model expects.";
+  throw Error(std::move(parts));
+}
 
 std::vector<Datum> evaluate(const Graph& graph, std::span<const Datum> inputs) {
   bind_symbols(graph, inputs);

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "ingot/error.h"
 #include "ingot/graph.h"
 
 namespace ingot::reference {
@@ -12,6 +13,9 @@ namespace ingot::reference {
 // declared types, and equal symbols must meet equal sizes: Error(invalid_argument) names the input otherwise.
 // Thread-safe.
 std::vector<Datum> evaluate(const Graph& graph, std::span<const Datum> inputs);
+
+// Throws the error of a node again, naming the node.
+[[noreturn]] void rethrow_with_origin(const Error& e, const Node& node);
 
 // Runs the body of a control-flow node; evaluate() where it is not given.
 using RunBody = std::function<std::vector<Datum>(const GraphPtr& body, std::span<const Datum> inputs)>;
