@@ -117,15 +117,7 @@ class ConvTransposeLowering {
         choose_tile(builder_.workshop().target, lowering.work().types, problem.row_count(), problem.columns);
     problem.a.slot = lowering.add_place(x_);
     problem.b = lowering.packed_b(weights, source, {0});
-    lowering.add_steps(with_bias(lowering), order, out);
-  }
-
-  int32_t with_bias(TileLowering& lowering) {
-    const int32_t sum = lowering.accumulator();
-    if (node_.operands.size() < 3 || node_.operands[2].is_none()) return sum;
-    const int32_t bias = lowering.load_columns(builder_.place(node_.operands[2]));
-    return lowering.exprs().add(
-        {.kind = kernel::ExprKind::op, .op = Op::Add, .dtype = DType::f32, .args = {sum, bias}});
+    lowering.add_steps(lowering.biased_accumulator(2), order, out);
   }
 
   PlanBuilder& builder_;

@@ -211,6 +211,14 @@ Place TileLowering::column_sums(const Place& b, const PackSource& source) {
   return {.buffer = builder_.add_buffer(memory), .view = dense_view(DType::i32, {count}, nullptr)};
 }
 
+int32_t TileLowering::biased_accumulator(size_t bias) {
+  const Node& node = builder_.node(group_.anchor);
+  const int32_t sum = accumulator();
+  if (node.operands.size() <= bias || node.operands[bias].is_none()) return sum;
+  const int32_t load = load_columns(builder_.place(node.operands[bias]));
+  return exprs_.add({.kind = kernel::ExprKind::op, .op = Op::Add, .dtype = DType::f32, .args = {sum, load}});
+}
+
 int32_t TileLowering::load_columns(Place vector) {
   const auto column = std::ranges::find(walks_, Walk::Kind::column, &Walk::kind) - walks_.begin();
   Shape shape = {vector.view.sizes[0]};

@@ -93,7 +93,7 @@ class ConvLowering : public WindowLowering {
     problem().padding = static_cast<double>(zero_);
     choose(depthwise_ ? w_.view.sizes[0] : columns);
     place_weights();
-    lowering_.finish(quantised_ ? in_real_numbers() : with_bias(),
+    lowering_.finish(quantised_ ? in_real_numbers() : lowering_.biased_accumulator(2),
                      channels_last(static_cast<int>(out_.size())));
   }
 
@@ -167,14 +167,6 @@ class ConvLowering : public WindowLowering {
     const bool biased = node_.operands.size() > 2 && !node_.operands[2].is_none();
     const Tensor* bias = biased ? constant_of(builder_.graph(), node_.operands[2]) : nullptr;
     return lowering_.dequantised(*quantised_, zero_, w_, source(), bias);
-  }
-
-  int32_t with_bias() {
-    const int32_t sum = lowering_.accumulator();
-    if (node_.operands.size() < 3 || node_.operands[2].is_none()) return sum;
-    const int32_t load = lowering_.load_columns(builder_.place(node_.operands[2]));
-    return lowering_.exprs().add(
-        {.kind = kernel::ExprKind::op, .op = Op::Add, .dtype = DType::f32, .args = {sum, load}});
   }
 
   Place w_;

@@ -69,13 +69,13 @@ void PlanBuilder::find_parts() {
     int64_t axis = node(n).as<ConcatAttrs>().axis, start = 0;
     if (axis < 0) axis += static_cast<int64_t>(node(n).types[0].dims->size());
     for (Value v : node(n).operands) {
-      if (may_be_part(v, n, readers)) parts_[v] = {{n, 0}, axis, start};
+      if (may_be_part(v, readers)) parts_[v] = {{n, 0}, axis, start};
       start += static_shape(graph_.type(v))[static_cast<size_t>(axis)];
     }
   }
 }
 
-bool PlanBuilder::may_be_part(Value v, int32_t, const std::vector<int>& readers) const {
+bool PlanBuilder::may_be_part(Value v, const std::vector<int>& readers) const {
   const Node& producer = graph_.node(v);
   return readers[static_cast<size_t>(v.node)] == 1 && !op_info(producer.op).is(Source) &&
          !is_view_op(graph_, producer) && !is_sub_byte(producer.types[0].dtype) &&

@@ -68,7 +68,7 @@ class PlanBuilder {
   };
 
   void find_parts();
-  bool may_be_part(Value v, int32_t reader, const std::vector<int>& readers) const;
+  bool may_be_part(Value v, const std::vector<int>& readers) const;
   Place output_place(size_t output, const Type& type);
 
   std::map<Value, Part> parts_;

@@ -41,6 +41,8 @@ class TileLowering {
                       const PackSource& source, const Tensor* bias);
   // Sums of b over taps and depth, i32 by column; u8 counts from 128.
   Place column_sums(const Place& b, const PackSource& source);
+  // The sum and, where the anchor has it, its operand `bias`: a vector along the columns.
+  int32_t biased_accumulator(size_t bias);
   // A vector along the columns, as a load of the epilogue.
   int32_t load_columns(Place vector);
 
