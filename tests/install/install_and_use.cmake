@@ -48,6 +48,19 @@ run(${WORK_DIR}/build-examples/quickstart WORKING_DIRECTORY ${WORK_DIR})
 if(NOT output STREQUAL "0.119203\n0.268941\n")  # sigmoid(1 - 3), sigmoid(2 - 3)
   message(FATAL_ERROR "the quickstart example printed: ${output}")
 endif()
+# expect(PROGRAM TEXT): what an example prints; the values are worked out by hand.
+function(expect program text)
+  run(${WORK_DIR}/build-examples/${program} WORKING_DIRECTORY ${WORK_DIR})
+  if(NOT output STREQUAL text)
+    message(FATAL_ERROR "the ${program} example printed: ${output}\nexpected: ${text}")
+  endif()
+endfunction()
+expect(first_engine "scores [1, 2]: 0.5 0.5\n")  # softmax of two equal sums; the engine is built
+expect(first_engine "scores [1, 2]: 0.5 0.5\n")  # and used again
+# 100 inferences of 1 to 8 rows, 446, 450 and 454 in all, of 4 elements that equal the number of the thread.
+expect(threads "400 inferences, 0, 1784, 3600, 5448\n")
+expect(dynamic_shapes "0 3 321 \ninput 'x': expected a shape from [17] to [1024], by profile 1 'long', found [5]. \
+Profile 0 'short' allows it: call set_profile(0).\n")
 run(${WORK_DIR}/prefix/bin/ingot version)
 if(NOT output MATCHES "^ingot ${VERSION}\n")
   message(FATAL_ERROR "the installed program printed: ${output}")
