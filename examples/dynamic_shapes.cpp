@@ -1,5 +1,5 @@
-// Shapes that change between inferences: profiles say which ones an engine promises, outputs whose size only running
-// can tell get their memory from an allocator.
+// Shapes that change between inferences: profiles say which ones an engine promises, outputs whose size only
+// running can tell get their memory from an allocator.
 #include <iostream>
 
 #include "ingot/builder.h"
@@ -41,7 +41,8 @@ std::vector<int64_t> positions(ingot::Context& context, std::vector<float> x) {
 
 int main() try {
   const auto bytes = build();
-  const auto engine = ingot::Runtime().open(bytes, nullptr, "positive positions");
+  ingot::StderrLogger logger;
+  const auto engine = ingot::Runtime(logger).open(bytes, nullptr, "positive positions");
   const auto context = engine->create_context();
   for (int64_t i : positions(*context, {1, -1, 0, 2})) std::cout << i << " ";
 

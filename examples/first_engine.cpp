@@ -1,4 +1,5 @@
-// From a model to a result: asks whether an engine can be used, builds it if not, and runs it on memory of its own.
+// From a model to a result: asks whether an engine can be used, builds it if not, and runs it on memory of
+// its own.
 //
 //   first_engine [MODEL.onnx]      without a model: a small classifier, described here
 #include <filesystem>
@@ -9,14 +10,6 @@
 #include "ingot/runtime.h"
 
 namespace {
-
-// Where messages of the library go; it prints nothing by itself.
-class StderrLogger : public ingot::Logger {
- protected:
-  void log(ingot::LogLevel level, std::string_view message) noexcept override {
-    std::cerr << ingot::to_string(level) << ": " << message << "\n";
-  }
-};
 
 ingot::Graph classifier() {
   ingot::GraphBuilder g("classifier");
@@ -47,10 +40,8 @@ void bind_ones(ingot::Context& context, const ingot::PortInfo& port, std::vector
 
 int main(int argc, char** argv) try {
   const std::string path = "first_engine.ingot";
-  StderrLogger logger;
-  ingot::RuntimeConfig config;
-  config.diagnostics.logger = &logger;
-  const ingot::Runtime runtime(config);
+  ingot::StderrLogger logger;  // where messages of the library go; it prints nothing by itself
+  const ingot::Runtime runtime(logger);
   if (!is_usable(runtime, path)) {
     ingot::build_engine_file(argc > 1 ? ingot::import_onnx(argv[1]) : classifier(), path);
   }
@@ -64,7 +55,8 @@ int main(int argc, char** argv) try {
   context->bind_output<float>(output, result);
 
   ingot::Stream stream;
-  context->enqueue(stream);  // returns at once: `inputs` and `result` belong to the inference until it is done
+  context->enqueue(
+      stream);  // returns at once: `inputs` and `result` belong to the inference until it is done
   stream.synchronize();
   std::cout << output << " " << ingot::to_string(context->result_shape(output)) << ":";
   for (size_t i = 0; i < std::min<size_t>(result.size(), 5); ++i) std::cout << " " << result[i];

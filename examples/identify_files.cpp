@@ -31,7 +31,8 @@ bool read_file(const char* path, std::string& content) {
 
 int identify_all(const char* engine_path, const char* folder, char** paths, int count) {
   auto start = Clock::now();
-  ingot::Runtime runtime;
+  ingot::StderrLogger logger;
+  const ingot::Runtime runtime(logger);
   FileIdentifier identifier(runtime.open(engine_path), folder);
   double open = milliseconds_since(start), first = 0, total = 0;
 

@@ -12,7 +12,8 @@ int main() try {
   g.output("scores", g.sigmoid(g.matmul(x, weights)));
   ingot::build_engine_file(std::move(g).finish(), "scorer.ingot");
 
-  auto context = ingot::Runtime().open("scorer.ingot")->create_context();
+  ingot::StderrLogger logger;
+  auto context = ingot::Runtime(logger).open("scorer.ingot")->create_context();
   auto outputs = context->run({{"x", ingot::Tensor::of<float>({1, 3}, {1, 2, -3})}});
   for (float score : outputs.at("scores").tensor().data<float>()) std::cout << score << "\n";
 } catch (const ingot::Error& e) {

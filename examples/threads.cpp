@@ -35,10 +35,11 @@ void work(const ingot::Engine& engine, int thread, double& total) {
 }  // namespace
 
 int main() try {
+  ingot::StderrLogger logger;
   ingot::RuntimeConfig config;
   config.threads = 1;  // of one inference: here the work is spread over inferences instead
   const auto bytes = ingot::build_engine(row_sums());
-  const auto engine = ingot::Runtime(config).open(bytes, nullptr, "row sums");
+  const auto engine = ingot::Runtime(logger, config).open(bytes, nullptr, "row sums");
 
   std::vector<double> totals(kThreads, 0.0);
   std::vector<std::thread> threads;

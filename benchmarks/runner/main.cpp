@@ -73,11 +73,12 @@ void serve_engine(const std::string& path, const std::string& inputs_path, const
   std::map<std::string, Datum> inputs;
   for (auto& [name, tensor] : read_npz(inputs_path)) inputs.emplace(name, std::move(tensor));
   const uint64_t memory = memory_of_process("VmRSS:");
+  StderrLogger logger;
   RuntimeConfig config;
   config.device = device;
   config.threads = threads;
   const Stopwatch open_watch;
-  const auto engine = Runtime(config).open(path);
+  const auto engine = Runtime(logger, config).open(path);
   const auto context = engine->create_context();
   const double open_seconds = open_watch.seconds();
   const Stopwatch run_watch;

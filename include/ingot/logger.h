@@ -49,6 +49,16 @@ class INGOT_API Logger {
   std::atomic<LogLevel> level_;
 };
 
+// Writes each message as one line to standard error: "warning: ...". For programs that have no log of their
+// own.
+class INGOT_API StderrLogger : public Logger {
+ public:
+  using Logger::Logger;
+
+ protected:
+  void log(LogLevel level, std::string_view message) noexcept override;
+};
+
 // Keeps the errors of an object and of everything created from it, for an application that asks later. Any
 // thread.
 class INGOT_API ErrorRecorder {

@@ -21,7 +21,8 @@
 
 // Opens engine files and runs them.
 //
-//   Runtime runtime;
+//   StderrLogger logger;
+//   Runtime runtime(logger);
 //   std::shared_ptr<const Engine> engine = runtime.open("scorer.ingot");
 //   std::unique_ptr<Context> context = engine->create_context();
 //   std::map<std::string, Datum> out = context->run({{"x", Tensor::of<float>({1, 3}, {1, 2, 3})}});
@@ -39,10 +40,10 @@ class Engine;
 class Stream;
 
 struct RuntimeConfig {
-  Diagnostics diagnostics;     // inherited by engines and contexts
-  std::string device = "cpu";  // one of Runtime::devices()
-  int threads = 0;             // for one inference, the caller's included; 0: all CPUs the process may use.
-                               // The reference device always uses one.
+  std::shared_ptr<ErrorRecorder> recorder;  // inherited by engines and contexts
+  std::string device = "cpu";               // one of Runtime::devices()
+  int threads = 0;  // for one inference, the caller's included; 0: all CPUs the process may use.
+                    // The reference device always uses one.
   std::string isa;  // cpu: the highest instruction set to use (avx2, avx512, avx512-vnni, avx512-bf16, amx);
                     // empty: what $INGOT_CPU_ISA says, else all that the processor has
   bool keep_denormals = false;  // cpu: numbers below 1e-38 are zero inside an inference unless this is set
@@ -60,12 +61,13 @@ struct PortInfo {
   std::vector<ShapeRange> ranges;
 };
 
-// Where engines are opened. Thread-safe; engines outlive it.
+// Where engines are opened. Thread-safe; engines outlive it. Engines and contexts inherit the logger, which
+// must outlive them all, and the recorder.
 class INGOT_API Runtime {
  public:
   // Throws not_found for a device this build does not have, naming those it has; invalid_argument for fewer
   // than 0 or more than 1024 threads.
-  explicit Runtime(RuntimeConfig config = {});
+  explicit Runtime(Logger& logger, RuntimeConfig config = {});
   ~Runtime();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;

@@ -1,5 +1,6 @@
 #include "ingot/logger.h"
 
+#include <cstdio>
 #include <new>
 
 namespace ingot {
@@ -15,6 +16,13 @@ std::string_view to_string(LogLevel level) {
 }
 
 Logger::~Logger() = default;
+
+void StderrLogger::log(LogLevel level, std::string_view message) noexcept {
+  const std::string_view name = to_string(level);
+  // One call, so that lines of several threads do not mix.
+  fprintf(stderr, "%.*s: %.*s\n", static_cast<int>(name.size()), name.data(),
+          static_cast<int>(message.size()), message.data());
+}
 
 void ErrorRecorder::record(const ErrorParts& error) noexcept {
   std::lock_guard lock(mutex_);

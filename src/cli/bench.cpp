@@ -11,7 +11,6 @@
 #include "cli/output.h"
 #include "cli/profile_report.h"
 #include "cli/scratch_folder.h"
-#include "cli/stderr_logger.h"
 #include "cli/timings.h"
 #include "cli/values.h"
 #include "ingot/builder.h"

@@ -89,12 +89,11 @@ void EngineRun::use_random_inputs(int64_t seed) {
 void EngineRun::open(Logger& logger) {
   shapes_ = parse_shapes("--shape", shape_texts_);
   dims_ = parse_sizes("--dim", dim_texts_);
-  config_.diagnostics = {&logger,
-                         std::make_shared<ErrorRecorder>()};  // errors are printed once, by the program
+  config_.recorder = std::make_shared<ErrorRecorder>();  // errors are printed once, by the program
   config_.threads = static_cast<int>(threads_);
   if (!device_.empty()) config_.device = device_;
   const Stopwatch watch;
-  engine_ = Runtime(config_).open(path_);
+  engine_ = Runtime(logger, config_).open(path_);
   load_seconds_ = watch.seconds();
   context_ = engine_->create_context();
   read_inputs();

@@ -10,7 +10,6 @@
 #include "cli/completion.h"
 #include "cli/help.h"
 #include "cli/output.h"
-#include "cli/stderr_logger.h"
 #include "ingot/error.h"
 
 namespace ingot::cli {

@@ -40,9 +40,8 @@ class ValidityCommand : public Command {
 
   int run(Logger& logger) override {
     RuntimeConfig config;
-    config.diagnostics = {&logger,
-                          std::make_shared<ErrorRecorder>()};  // errors are printed once, by the program
-    const EngineValidity validity = Runtime(config).check_validity(path_);
+    config.recorder = std::make_shared<ErrorRecorder>();  // errors are printed once, by the program
+    const EngineValidity validity = Runtime(logger, config).check_validity(path_);
     if (json_)
       print_json(to_json(validity));
     else

@@ -396,9 +396,7 @@ TEST(Context, TwoThreadsAtOnceAreToldApart) {
   std::vector<std::string> messages;
   CallingLogger logger(
       [&] { messages.emplace_back(thrown_by([&] { context->set_shape("x", {3}); }).what()); });
-  RuntimeConfig config;
-  config.diagnostics.logger = &logger;
-  context = open_graph(pass_on(Type::tensor(DType::f32, {2})), {}, config)->create_context("shared");
+  context = open_graph(pass_on(Type::tensor(DType::f32, {2})), {}, {}, logger)->create_context("shared");
   std::array<float, 2> in = {1, 2}, out{};
   context->bind_input("in", std::span<const float>(in));
   context->bind_output("out", std::span<float>(out));

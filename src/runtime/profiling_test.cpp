@@ -118,9 +118,7 @@ TEST(Profiling, OpsWithoutKernelsAreLoggedOnceAndMarked) {
   const Value x = g.input("x", Type::tensor(DType::f32, {1, 1, 1, 1, 1, 1, 1, 1, 1, 2}));
   g.output("y", g.relu(g.relu(x)));
   KeepingLogger logger(LogLevel::info);
-  RuntimeConfig config = on("cpu");
-  config.diagnostics.logger = &logger;
-  const auto context = open_graph(std::move(g).finish(), {}, config)->create_context();
+  const auto context = open_graph(std::move(g).finish(), {}, on("cpu"), logger)->create_context();
   EXPECT_TRUE(logger.has(LogLevel::info, "run on the reference device: relu"));
   context->set_profiling(true);
   const auto y = context->run({{"x", Tensor::of<float>({1, 1, 1, 1, 1, 1, 1, 1, 1, 2}, {-1, 2})}});

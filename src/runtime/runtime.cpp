@@ -96,6 +96,7 @@ void require_possible_threads(int threads) {
 }  // namespace
 
 struct Runtime::State {
+  Diagnostics diagnostics;
   RuntimeConfig config;
   const Device& device;
 
@@ -120,7 +121,7 @@ std::unique_ptr<Engine::State> Runtime::State::load(std::span<const std::byte> b
   engine->inputs = list_inputs(content.graph, content.profiles);
   engine->outputs = list_outputs(content.graph);
   engine->profiles = std::move(content.profiles);
-  engine->diagnostics = config.diagnostics;
+  engine->diagnostics = diagnostics;
   engine->fixed.file_bytes = bytes.size();
   engine->fixed.weight_bytes = check_engine_header(bytes).weight_bytes;
   if (content.stripped) {
@@ -141,13 +142,13 @@ void Runtime::State::compile(Engine::State& engine, std::shared_ptr<const Graph>
                          .cache_folder = config.cache_folder,
                          .keep_denormals = config.keep_denormals,
                          .shapes = shapes_to_prepare(engine),
-                         .diagnostics = config.diagnostics};
+                         .diagnostics = diagnostics};
   engine.program = device.compile(std::move(graph), options);
   engine.fixed.compile_seconds = watch.seconds();
 }
 
 void Runtime::State::log_open(const Engine::State& engine, const std::vector<std::string>& targets) const {
-  const Diagnostics& log = config.diagnostics;
+  const Diagnostics& log = diagnostics;
   if (!targets.empty() && std::find(targets.begin(), targets.end(), engine.device) == targets.end())
     log.log(LogLevel::warning, fmt::format("engine '{}' was built for {}, but is opened for {}", engine.name,
                                            fmt::join(targets, ", "), engine.device));
@@ -163,11 +164,12 @@ void Runtime::State::log_open(const Engine::State& engine, const std::vector<std
                     engine.fixed.compile_seconds * 1e3, engine.fixed.file_bytes, engine.fixed.weight_bytes));
 }
 
-Runtime::Runtime(RuntimeConfig config) {
-  state_ = reported(config.diagnostics, [&] {
+Runtime::Runtime(Logger& logger, RuntimeConfig config) {
+  const Diagnostics diagnostics{&logger, config.recorder};
+  state_ = reported(diagnostics, [&] {
     require_possible_threads(config.threads);
     const Device& device = find_device(config.device);
-    return std::make_shared<const State>(State{config, device});
+    return std::make_shared<const State>(State{diagnostics, config, device});
   });
 }
 
@@ -176,7 +178,7 @@ Runtime::~Runtime() = default;
 std::vector<std::string> Runtime::devices() { return device_names(); }
 
 std::shared_ptr<const Engine> Runtime::open(const std::string& path) const {
-  return reported(state_->config.diagnostics, [&] {
+  return reported(state_->diagnostics, [&] {
     std::shared_ptr<const MappedFile> file = MappedFile::open(path, kObject);
     const std::span<const std::byte> bytes = file->bytes();
     return std::shared_ptr<const Engine>(new Engine(state_->load(bytes, std::move(file), path)));
@@ -186,7 +188,7 @@ std::shared_ptr<const Engine> Runtime::open(const std::string& path) const {
 std::shared_ptr<const Engine> Runtime::open(std::span<const std::byte> bytes,
                                             std::shared_ptr<const void> owner,
                                             const std::string& name) const {
-  return reported(state_->config.diagnostics, [&] {
+  return reported(state_->diagnostics, [&] {
     std::shared_ptr<const Tensor> copy;
     if (!owner) copy = copy_bytes(bytes);
     auto state = copy ? state_->load(copy->bytes(), copy, name) : state_->load(bytes, owner, name);
@@ -195,7 +197,7 @@ std::shared_ptr<const Engine> Runtime::open(std::span<const std::byte> bytes,
 }
 
 EngineValidity Runtime::check_validity(const std::string& path) const {
-  return reported(state_->config.diagnostics, [&] { return check_file(path); });
+  return reported(state_->diagnostics, [&] { return check_file(path); });
 }
 
 }  // namespace ingot

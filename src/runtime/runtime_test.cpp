@@ -25,7 +25,7 @@ void expect_affine_result(const std::map<std::string, Datum>& outputs) {
 TEST(Runtime, OpensAFileAndRunsIt) {
   TempFolder folder;
   const std::string path = folder.write("a.ingot", text_of(engine_bytes(affine_graph())));
-  auto engine = Runtime().open(path);
+  auto engine = Runtime(quiet_logger()).open(path);
   EXPECT_EQ(engine->name(), path);
   EXPECT_EQ(engine->device(), "cpu");
   expect_affine_result(engine->create_context()->run(affine_inputs()));
@@ -42,7 +42,7 @@ TEST(Runtime, ContextOutlivesRuntimeEngineAndFile) {
   const std::string path = folder.write("a.ingot", text_of(engine_bytes(weights_graph())));
   std::unique_ptr<Context> context;
   {
-    Runtime runtime;
+    Runtime runtime(quiet_logger());
     context = runtime.open(path)->create_context();
   }
   std::filesystem::remove(path);
@@ -53,7 +53,7 @@ TEST(Runtime, ContextOutlivesRuntimeEngineAndFile) {
 
 TEST(Runtime, CopiesBytesThatNobodyOwns) {
   std::vector<std::byte> bytes = engine_bytes(weights_graph());
-  auto engine = Runtime().open(bytes, nullptr, "in memory");
+  auto engine = Runtime(quiet_logger()).open(bytes, nullptr, "in memory");
   std::fill(bytes.begin(), bytes.end(), std::byte{0xee});
   expect_weights(*engine->create_context());
 }
@@ -63,7 +63,7 @@ TEST(Runtime, KeepsTheOwnerOfBytesWhileAnythingUsesThem) {
   auto owner = std::make_shared<Tensor>(Tensor::allocate(DType::u8, {static_cast<int64_t>(bytes.size())}));
   std::copy(bytes.begin(), bytes.end(), owner->mutable_bytes().begin());
   std::weak_ptr<const void> alive = owner;
-  auto context = Runtime().open(owner->bytes(), owner, "in memory")->create_context();
+  auto context = Runtime(quiet_logger()).open(owner->bytes(), owner, "in memory")->create_context();
   owner.reset();
   EXPECT_FALSE(alive.expired());
   expect_weights(*context);
@@ -81,11 +81,11 @@ TEST(Runtime, OutputsMayBeWeightsAndOutliveTheEngine) {
 TEST(Runtime, UnknownDeviceNamesThoseThatExist) {
   RuntimeConfig config;
   config.device = "abacus";
-  config.diagnostics.recorder = std::make_shared<ErrorRecorder>();
-  Error e = thrown_by([&] { Runtime runtime(config); });
+  config.recorder = std::make_shared<ErrorRecorder>();
+  Error e = thrown_by([&] { Runtime runtime(quiet_logger(), config); });
   EXPECT_EQ(e.code(), ErrorCode::not_found);
   EXPECT_STREQ(e.what(), "device 'abacus': expected one of cpu, reference. Choose a device of this build.");
-  EXPECT_EQ(config.diagnostics.recorder->count(), 1u);
+  EXPECT_EQ(config.recorder->count(), 1u);
   EXPECT_EQ(Runtime::devices(), (std::vector<std::string>{"cpu", "reference"}));
 }
 
@@ -93,7 +93,7 @@ TEST(Runtime, RefusesImpossibleNumbersOfThreads) {
   for (int threads : {-1, 1025, INT32_MAX, INT32_MIN}) {
     RuntimeConfig config;
     config.threads = threads;
-    const Error e = thrown_by([&] { Runtime runtime(config); });
+    const Error e = thrown_by([&] { Runtime runtime(quiet_logger(), config); });
     EXPECT_EQ(e.code(), ErrorCode::invalid_argument);
     EXPECT_EQ(e.what(), fmt::format("threads of a runtime: expected 0 (all CPUs) to 1024, found {}. Set "
                                     "RuntimeConfig::threads to what the machine has, or to 0.",
@@ -103,7 +103,7 @@ TEST(Runtime, RefusesImpossibleNumbersOfThreads) {
 
 TEST(Runtime, RefusesWhatIsNoEngineFile) {
   TempFolder folder;
-  Runtime runtime;
+  Runtime runtime(quiet_logger());
   EXPECT_EQ(thrown_by([&] { runtime.open(folder.file("absent")); }).code(), ErrorCode::not_found);
   EXPECT_EQ(thrown_by([&] { runtime.open(folder.path()); }).code(), ErrorCode::invalid_argument);
   EXPECT_EQ(thrown_by([&] { runtime.open(folder.write("empty", "")); }).code(), ErrorCode::corrupt);
@@ -116,7 +116,8 @@ TEST(Runtime, RefusesWhatIsNoEngineFile) {
 TEST(Runtime, RefusesATruncatedEngine) {
   std::vector<std::byte> bytes = engine_bytes(affine_graph());
   for (size_t size : {size_t{0}, size_t{1}, size_t{63}, size_t{64}, bytes.size() / 2, bytes.size() - 1}) {
-    Error e = thrown_by([&] { Runtime().open(std::span(bytes).first(size), nullptr, "short"); });
+    Error e =
+        thrown_by([&] { Runtime(quiet_logger()).open(std::span(bytes).first(size), nullptr, "short"); });
     EXPECT_EQ(e.code(), ErrorCode::corrupt) << size;
   }
 }
@@ -127,14 +128,14 @@ TEST(Runtime, RefusesAnEngineThatNeedsAnUnknownFeature) {
   header.features |= 1u << 30;
   const auto changed = encode_header(header);
   std::copy(changed.begin(), changed.end(), bytes.begin());
-  Error e = thrown_by([&] { Runtime().open(bytes, nullptr, "future"); });
+  Error e = thrown_by([&] { Runtime(quiet_logger()).open(bytes, nullptr, "future"); });
   EXPECT_EQ(e.code(), ErrorCode::incompatible);
   EXPECT_EQ(e.parts().observed, "feature 30");
 }
 
 TEST(Runtime, OpensButDoesNotRunAnEngineWithoutItsWeights) {
   const std::vector<std::byte> bytes = engine_bytes(weights_graph(), {.stripped = true});
-  auto engine = Runtime().open(bytes, nullptr, "stripped");
+  auto engine = Runtime(quiet_logger()).open(bytes, nullptr, "stripped");
   EXPECT_EQ(engine->inputs().size(), 1u);
   Error e = thrown_by([&] { engine->create_context(); });
   EXPECT_EQ(e.code(), ErrorCode::incompatible);
@@ -143,10 +144,8 @@ TEST(Runtime, OpensButDoesNotRunAnEngineWithoutItsWeights) {
 
 TEST(Runtime, WarnsOfAnEngineForOtherDevices) {
   KeepingLogger logger(LogLevel::warning);
-  RuntimeConfig config;
-  config.diagnostics.logger = &logger;
   auto engine =
-      Runtime(config).open(engine_bytes(affine_graph(), {.targets = {"cuda", "reference"}}), nullptr, "gpu");
+      Runtime(logger).open(engine_bytes(affine_graph(), {.targets = {"cuda", "reference"}}), nullptr, "gpu");
   EXPECT_TRUE(
       logger.has(LogLevel::warning, "engine 'gpu' was built for cuda, reference, but is opened for cpu"));
   expect_affine_result(engine->create_context()->run(affine_inputs()));
@@ -154,7 +153,7 @@ TEST(Runtime, WarnsOfAnEngineForOtherDevices) {
 
 TEST(Runtime, ChecksValidityFromTheFile) {
   TempFolder folder;
-  Runtime runtime;
+  Runtime runtime(quiet_logger());
   const std::string whole = text_of(engine_bytes(affine_graph()));
   EXPECT_EQ(runtime.check_validity(folder.write("whole", whole)).status, EngineStatus::valid);
 
@@ -170,9 +169,7 @@ TEST(Runtime, ChecksValidityFromTheFile) {
 
 TEST(Runtime, LogsWhatItOpensAndPassesDiagnosticsOn) {
   KeepingLogger logger(LogLevel::verbose);
-  RuntimeConfig config;
-  config.diagnostics.logger = &logger;
-  auto engine = open_graph(affine_graph(), {}, config);
+  auto engine = open_graph(affine_graph(), {}, {}, logger);
   EXPECT_TRUE(logger.has(LogLevel::info, "opened engine 'test' for cpu in "));
   auto context = engine->create_context();
   thrown_by([&] { context->set_shape("w", {1}); });
@@ -182,12 +179,12 @@ TEST(Runtime, LogsWhatItOpensAndPassesDiagnosticsOn) {
 TEST(Runtime, RecorderTakesErrorsInsteadOfTheLogger) {
   KeepingLogger logger(LogLevel::verbose);
   RuntimeConfig config;
-  config.diagnostics = {&logger, std::make_shared<ErrorRecorder>()};
-  auto engine = open_graph(affine_graph(), {}, config);
+  config.recorder = std::make_shared<ErrorRecorder>();
+  auto engine = open_graph(affine_graph(), {}, config, logger);
   thrown_by([&] { engine->input("w"); });
   thrown_by([&] { engine->create_context()->run({}); });
-  ASSERT_EQ(config.diagnostics.recorder->count(), 2u);
-  EXPECT_EQ(config.diagnostics.recorder->errors()[0].name, "w");
+  ASSERT_EQ(config.recorder->count(), 2u);
+  EXPECT_EQ(config.recorder->errors()[0].name, "w");
   EXPECT_FALSE(logger.has(LogLevel::error, ""));
 }
 

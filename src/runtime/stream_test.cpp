@@ -81,17 +81,17 @@ TEST(Stream, SynchronizeNamesTheContextThatFailedAndWhatWasSkipped) {
 
 TEST(Stream, FailuresAreReportedOnce) {
   RuntimeConfig config;
-  config.diagnostics.recorder = std::make_shared<ErrorRecorder>();
+  config.recorder = std::make_shared<ErrorRecorder>();
   Gate bad("bad", open_graph(reshape_graph(), {}, config));
   bad.shape = {3, 5};
   Stream stream;
   bad.enqueue(stream, [] {});
   thrown_by([&] { stream.synchronize(); });
-  ASSERT_EQ(config.diagnostics.recorder->count(), 1u);
+  ASSERT_EQ(config.recorder->count(), 1u);
   EXPECT_THROW(bad.context->run(
                    {{"x", Tensor::allocate(DType::f32, {2})}, {"shape", Tensor::of<int64_t>({2}, {3, 5})}}),
                Error);
-  EXPECT_EQ(config.diagnostics.recorder->count(), 2u);
+  EXPECT_EQ(config.recorder->count(), 2u);
 }
 
 TEST(Stream, ClosedStreamsRefuseWorkButFinishWhatTheyHave) {

@@ -5,6 +5,7 @@
 #include "ingot/graph.h"
 #include "ingot/profile.h"
 #include "ingot/runtime.h"
+#include "support/quiet_logger.h"
 
 // Engines for the tests of this folder.
 namespace ingot {
@@ -17,7 +18,7 @@ struct FileOptions {
 };
 std::vector<std::byte> engine_bytes(Graph graph, FileOptions options = {});
 std::shared_ptr<const Engine> open_graph(Graph graph, std::vector<Profile> profiles = {},
-                                         RuntimeConfig config = {});
+                                         RuntimeConfig config = {}, Logger& logger = quiet_logger());
 
 // y = x * {10, 20, 30} + z, over f32[batch, 3], batch from 1 to 8.
 Graph affine_graph();

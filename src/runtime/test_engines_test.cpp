@@ -18,9 +18,10 @@ std::vector<std::byte> engine_bytes(Graph graph, FileOptions options) {
   return sink.take();
 }
 
-std::shared_ptr<const Engine> open_graph(Graph graph, std::vector<Profile> profiles, RuntimeConfig config) {
+std::shared_ptr<const Engine> open_graph(Graph graph, std::vector<Profile> profiles, RuntimeConfig config,
+                                         Logger& logger) {
   const std::vector<std::byte> bytes = engine_bytes(std::move(graph), {.profiles = std::move(profiles)});
-  return Runtime(std::move(config)).open(bytes, nullptr, "test");
+  return Runtime(logger, std::move(config)).open(bytes, nullptr, "test");
 }
 
 Graph affine_graph() {

@@ -10,6 +10,7 @@
 #include "ingot/runtime.h"
 #include "passes/pipeline.h"
 #include "support/device_levels.h"
+#include "support/quiet_logger.h"
 #include "tests/conformance/case_data.h"
 #include "tests/conformance/compare.h"
 #include "tests/conformance/expected_failures.h"
@@ -61,7 +62,8 @@ Results run_optimised(const Graph& graph, const std::vector<Datum>& inputs) {
 Results run_through_engine(const DeviceLevel& level, const Graph& graph, const std::vector<Datum>& inputs) {
   RuntimeConfig config = level.config();
   config.threads = 2;
-  auto context = Runtime(config).open(build_engine(graph), nullptr, graph.name())->create_context();
+  auto context =
+      Runtime(quiet_logger(), config).open(build_engine(graph), nullptr, graph.name())->create_context();
   std::map<std::string, Datum> named;
   for (size_t i = 0; i < inputs.size(); ++i) named[context->engine().inputs().at(i).name] = inputs[i];
   std::map<std::string, Datum> outputs = context->run(named);

@@ -7,6 +7,7 @@
 
 #include "ingot/builder.h"
 #include "ingot/runtime.h"
+#include "support/quiet_logger.h"
 #include "tests/devices/run.h"
 #include "tests/devices/table.h"
 #include "tests/devices/targets.h"
@@ -93,7 +94,7 @@ int64_t allocations_of_an_inference(Value (*block)(GraphMaker&), const std::stri
   config.threads = threads;
   config.cache_folder =
       "";  // packed weights are written to a cache behind the first answer, by a thread that counts too
-  const auto engine = Runtime(config).open(build_engine(*graph.graph), nullptr, "block");
+  const auto engine = Runtime(quiet_logger(), config).open(build_engine(*graph.graph), nullptr, "block");
   const auto context = engine->create_context();
   const Tensor& x = graph.runs[0][0].tensor();
   context->bind_input("x0", x.bytes().data(), x.bytes().size());

@@ -4,6 +4,7 @@
 #include "ingot/builder.h"
 #include "ingot/runtime.h"
 #include "support/child.h"
+#include "support/quiet_logger.h"
 #include "support/thrown_by.h"
 #include "tests/devices/graph_maker.h"
 
@@ -19,7 +20,7 @@ std::unique_ptr<Context> open(const Graph& graph, const std::string& device, int
   RuntimeConfig config;
   config.device = device;
   config.threads = threads;
-  return Runtime(config).open(build_engine(graph), nullptr, "faults")->create_context("main");
+  return Runtime(quiet_logger(), config).open(build_engine(graph), nullptr, "faults")->create_context("main");
 }
 
 // x of any size, repeated `times` along a new axis and added to its own reverse: memory as large as wanted.

@@ -11,6 +11,7 @@
 #include "ingot/runtime.h"
 #include "kernel/embedded/embedded_kernels.h"
 #include "kernel/target.h"
+#include "support/quiet_logger.h"
 #include "support/run_program.h"
 #include "support/temp_folder.h"
 
@@ -89,7 +90,7 @@ TEST_F(CacheOfProgram, RuntimeConfigNamesTheFolderAndStatsCount) {
     RuntimeConfig config;
     config.device = "cpu";
     config.cache_folder = folder;
-    const auto engine = Runtime(config).open(engine_);
+    const auto engine = Runtime(quiet_logger(), config).open(engine_);
     engine->create_context()->run({{"x", Tensor::of<float>({20, 70}, std::vector<float>(20 * 70, 0.5f))}});
     return engine->stats();
   };

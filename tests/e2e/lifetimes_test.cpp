@@ -7,6 +7,7 @@
 #include "ingot/import.h"
 #include "ingot/runtime.h"
 #include "support/onnx_model.h"
+#include "support/quiet_logger.h"
 #include "support/temp_folder.h"
 
 namespace ingot {
@@ -28,7 +29,7 @@ TEST(Lifetimes, EngineBytesNeedNothingOfTheBuild) {
     bytes = build_engine(graph, config);
     std::filesystem::remove(model);
   }
-  auto engine = Runtime().open(bytes, nullptr, "in memory");
+  auto engine = Runtime(quiet_logger()).open(bytes, nullptr, "in memory");
   expect_result(*engine->create_context());
 }
 
@@ -38,7 +39,7 @@ TEST(Lifetimes, AnOpenedEngineNeedsNeitherBytesNorBuildNorRuntime) {
     const std::string model = onnx_model::small_model();
     const auto* begin = reinterpret_cast<const std::byte*>(model.data());
     const std::vector<std::byte> bytes = build_engine(import_onnx({begin, model.size()}, nullptr, "model"));
-    engine = Runtime().open(bytes, nullptr, "in memory");
+    engine = Runtime(quiet_logger()).open(bytes, nullptr, "in memory");
   }
   expect_result(*engine->create_context());
 }

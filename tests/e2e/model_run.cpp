@@ -5,6 +5,7 @@
 
 #include "ingot/builder.h"
 #include "ingot/import.h"
+#include "support/quiet_logger.h"
 #include "support/temp_folder.h"
 
 namespace ingot {
@@ -13,7 +14,7 @@ std::shared_ptr<const Engine> build_and_open(const std::string& model, const std
   TempFolder temp;  // an open engine does not need its file's name any more
   const std::string path = temp.file("model.ingot");
   build_engine_file(import_onnx(model), path);
-  return Runtime(device_level(level).config()).open(path);
+  return Runtime(quiet_logger(), device_level(level).config()).open(path);
 }
 
 std::vector<float> read_wav(const std::string& path) {
