@@ -42,7 +42,9 @@ std::vector<int64_t> positions(ingot::Context& context, std::vector<float> x) {
 int main() try {
   const auto bytes = build();
   ingot::StderrLogger logger;
-  const auto engine = ingot::Runtime(logger).open(bytes, nullptr, "positive positions");
+  ingot::RuntimeConfig config;
+  config.recorder = std::make_shared<ingot::ErrorRecorder>();  // takes errors, which else go to the logger
+  const auto engine = ingot::Runtime(logger, config).open(bytes, nullptr, "positive positions");
   const auto context = engine->create_context();
   for (int64_t i : positions(*context, {1, -1, 0, 2})) std::cout << i << " ";
 
