@@ -105,7 +105,9 @@ struct EngineStats {
   uint64_t cache_write_failures = 0;  // files that could not be kept for the next start
   uint64_t plans = 0;                 // sets of input shapes prepared
   uint64_t reference_nodes = 0;       // nodes of those that the reference device runs, for want of a kernel
-  int64_t arena_bytes = 0;            // intermediate memory of a context, at most
+  int64_t arena_bytes = 0;            // intermediate memory of a context, at most: values and scratch
+  int64_t arena_least_bytes = 0;      // of it, what no planner can do without: values alive at once
+  int64_t scratch_bytes = 0;          // of it, most that a single step needs besides values
   int64_t packed_bytes = 0;           // weights in the form that kernels read
   uint64_t contexts_created = 0;      // alive or not
   uint64_t inferences = 0;            // completed by all contexts

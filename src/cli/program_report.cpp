@@ -77,6 +77,20 @@ std::string row(const StepProfile& step, const MachineSpeed& speed) {
                      fmt::join(step.info.writes, ", "), kernels_text(step.info));
 }
 
+// How near the planner came to the least that any planner needs.
+double arena_ratio(const EngineStats& stats) {
+  return stats.arena_least_bytes > 0
+             ? static_cast<double>(stats.arena_bytes) / static_cast<double>(stats.arena_least_bytes)
+             : 1;
+}
+
+std::string arena_text(const EngineStats& stats) {
+  return fmt::format(
+      "arena   {} bytes, lower bound {} (largest set of values alive at once), ratio {:.3f}; "
+      "scratch of a step at most {}\n",
+      stats.arena_bytes, stats.arena_least_bytes, arena_ratio(stats), stats.scratch_bytes);
+}
+
 std::string head_text(const ProgramReport& report) {
   const EngineStats& stats = report.stats;
   std::string out = fmt::format("{} on {} for {}, {} threads: {} steps\n", report.name, report.device,
@@ -87,6 +101,7 @@ std::string head_text(const ProgramReport& report) {
       fmt::format("memory  {} for intermediate values of a context, {} of packed weights, {} of weights\n",
                   format_bytes(static_cast<uint64_t>(stats.arena_bytes)),
                   format_bytes(static_cast<uint64_t>(stats.packed_bytes)), format_bytes(stats.weight_bytes));
+  out += arena_text(stats);
   return out + fallbacks_text(report.profile);
 }
 
@@ -164,6 +179,9 @@ Json program_json(const ProgramReport& report) {
   out["kernels_compiled"] = report.stats.kernels_compiled;
   out["kernels_cached"] = report.stats.kernels_cached;
   out["arena_bytes"] = report.stats.arena_bytes;
+  out["arena_lower_bound_bytes"] = report.stats.arena_least_bytes;
+  out["arena_ratio"] = arena_ratio(report.stats);
+  out["scratch_bytes"] = report.stats.scratch_bytes;
   out["packed_bytes"] = report.stats.packed_bytes;
   out["weight_bytes"] = report.stats.weight_bytes;
   out["fallbacks"] = fallbacks(report.profile);

@@ -58,7 +58,10 @@ struct ProgramStats {
   uint64_t cache_write_failures = 0;
   uint64_t plans = 0;            // sets of shapes prepared
   uint64_t reference_nodes = 0;  // of those plans, run by the reference device for want of a kernel
-  int64_t arena_bytes = 0;       // of the largest plan, per context
+  // Of the plan that needs most, per context:
+  int64_t arena_bytes = 0;        // intermediate values and scratch
+  int64_t arena_least_bytes = 0;  // what no arena can do without: the largest set of values alive at once
+  int64_t scratch_bytes = 0;      // most of a step
   int64_t packed_bytes = 0;      // of weights in packed form
 };
 

@@ -53,6 +53,8 @@ EngineStats Engine::stats() const {
     stats.plans = program.plans;
     stats.reference_nodes = program.reference_nodes;
     stats.arena_bytes = program.arena_bytes;
+    stats.arena_least_bytes = program.arena_least_bytes;
+    stats.scratch_bytes = program.scratch_bytes;
     stats.packed_bytes = program.packed_bytes;
   }
   stats.contexts_created = state_->contexts_created;

@@ -97,10 +97,17 @@ PartPlans::Entry PartPlans::make(std::span<const Tensor* const> inputs) {
   entry.plan = build_plan(graph, workshop_);
   fallbacks_.add(*entry.plan);
   workshop_.weights.publish_later();
-  ++made_;
-  reference_nodes_ += static_cast<uint64_t>(entry.plan->reference_nodes);
-  arena_bytes_ = std::max(arena_bytes_.load(), entry.plan->arena_bytes);
+  count(*entry.plan);
   return entry;
+}
+
+void PartPlans::count(const Plan& plan) {
+  ++made_;
+  reference_nodes_ += static_cast<uint64_t>(plan.reference_nodes);
+  if (plan.arena_bytes <= arena_bytes_) return;
+  arena_bytes_ = plan.arena_bytes;
+  least_bytes_ = plan.least_bytes;
+  scratch_bytes_ = plan.scratch_bytes;
 }
 
 CpuProgram::CpuProgram(std::shared_ptr<const Graph> graph, const CompileOptions& options,
@@ -196,7 +203,10 @@ ProgramStats CpuProgram::stats() const {
   for (const auto& plans : plans_) {
     stats.plans += plans->made();
     stats.reference_nodes += plans->reference_nodes();
-    stats.arena_bytes = std::max(stats.arena_bytes, plans->arena_bytes());
+    if (plans->arena_bytes() <= stats.arena_bytes) continue;
+    stats.arena_bytes = plans->arena_bytes();
+    stats.arena_least_bytes = plans->least_bytes();
+    stats.scratch_bytes = plans->scratch_bytes();
   }
   return stats;
 }

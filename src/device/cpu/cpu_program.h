@@ -26,7 +26,10 @@ class PartPlans {
   std::shared_ptr<const Plan> find(std::span<const Tensor* const> inputs);
   uint64_t made() const { return made_; }
   uint64_t reference_nodes() const { return reference_nodes_; }
+  // Of the plan that needs most.
   int64_t arena_bytes() const { return arena_bytes_; }
+  int64_t least_bytes() const { return least_bytes_; }
+  int64_t scratch_bytes() const { return scratch_bytes_; }
 
  private:
   struct Entry {
@@ -36,6 +39,7 @@ class PartPlans {
   };
   bool matches(const Entry& entry, std::span<const Tensor* const> inputs) const;
   Entry make(std::span<const Tensor* const> inputs);
+  void count(const Plan& plan);
 
   const Part& part_;
   Workshop& workshop_;
@@ -46,6 +50,8 @@ class PartPlans {
   std::atomic<uint64_t> made_ = 0;
   std::atomic<uint64_t> reference_nodes_ = 0;
   std::atomic<int64_t> arena_bytes_ = 0;
+  std::atomic<int64_t> least_bytes_ = 0;
+  std::atomic<int64_t> scratch_bytes_ = 0;
 };
 
 class CpuProgram : public Program {

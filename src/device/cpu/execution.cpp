@@ -158,10 +158,9 @@ void CpuExecution::run_plan(const std::shared_ptr<const Plan>& shared) {
     }
   }
   ThreadPool& pool = program_.pool();
-  const int64_t stride = (plan.scratch_bytes + Arena::kAlignment - 1) / Arena::kAlignment * Arena::kAlignment;
-  const Frame frame{buffers_, pool, scratch_.reserve(stride * pool.size()), stride};
+  const Frame frame{buffers_, pool};
   if (profiler_) return profiler_->run_plan(shared, frame);
-  for (const std::unique_ptr<Step>& step : plan.steps) step->run(frame);
+  for (const std::unique_ptr<Step>& step : plan.steps) Plan::run(*step, frame);
 }
 
 void CpuExecution::run_host(int32_t n, std::span<const Datum> inputs) {

@@ -27,6 +27,7 @@ class RoutineStep : public Step {
   }
 
   int64_t scratch_bytes() const override { return scratch_; }
+  bool shares_scratch() const override { return true; }
   void set_scratch(int64_t bytes) { scratch_ = bytes; }
   std::string describe() const override { return fmt::format("routine {}", to_string(node_.op)); }
 

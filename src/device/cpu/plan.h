@@ -15,6 +15,7 @@ struct Buffer {
   enum class Kind : uint8_t { arena, input, output, constant };
   Kind kind = Kind::arena;
   int64_t bytes = 0;
+  int64_t slack = 0;            // the last of them: only to be readable
   int64_t slot = 0;             // which input or output; arena: offset, once planned
   std::byte* memory = nullptr;  // of constants
   int32_t first_step = -1;      // arena: when it is written first and read last
@@ -35,7 +36,7 @@ struct Place {
 struct Frame {
   std::span<std::byte* const> buffers;
   ThreadPool& pool;
-  std::byte* scratch = nullptr;  // Plan::scratch_bytes for each thread of the pool
+  std::byte* scratch = nullptr;  // Step::scratch_bytes() for each thread of the pool
   int64_t scratch_stride = 0;
 
   std::byte* at(int32_t buffer, int64_t offset) const {
@@ -63,6 +64,7 @@ class Step {
   virtual void run(const Frame& frame) const = 0;
   virtual std::string describe() const = 0;                // one line: kind (one word), sizes, schedule
   virtual int64_t scratch_bytes() const { return 0; }      // per thread
+  virtual bool shares_scratch() const { return false; }    // one for all threads is enough
   virtual std::vector<int> kernels() const { return {}; }  // that it calls, in the KernelSet
   // Buffers that it reads, each element before it writes the one at the same place of its output.
   virtual std::vector<int32_t> reads_in_place() const { return {}; }
@@ -73,6 +75,8 @@ class Step {
   std::vector<int32_t> writes;   // buffers
   std::vector<View> read_views;  // for people
   std::vector<View> write_views;
+  int32_t scratch = -1;  // the buffer of its scratch, once planned; none: it needs none
+  int64_t scratch_stride = 0;
 };
 
 // A static graph made ready to run. Immutable; shared by contexts.
@@ -82,13 +86,18 @@ struct Plan {
   std::vector<Shape> output_shapes;
   std::vector<int32_t> output_buffers;            // by output of the graph
   std::vector<std::shared_ptr<const void>> keep;  // owners of constants
-  int64_t arena_bytes = 0;
-  int64_t scratch_bytes = 0;    // per thread
+  int64_t arena_bytes = 0;                        // of one inference, scratch included
+  int64_t least_bytes = 0;      // what no arena can do without: the most that buffers of one step take
+  int64_t scratch_bytes = 0;    // most of a step, for all threads
   int64_t reference_nodes = 0;  // run by the reference device
+
+  // Runs a step on memory for the buffers.
+  static void run(const Step& step, const Frame& frame);
 };
 
 // Gives arena buffers their offsets: two that live at the same time do not overlap. An output takes over the
-// memory of an operand that the step reads in place and nobody reads later.
-void plan_arena(Plan& plan);
+// memory of an operand that the step reads in place and nobody reads later. The scratch of a step for so many
+// threads is a buffer that lives during that step.
+void plan_arena(Plan& plan, int threads);
 
 }  // namespace ingot::cpu

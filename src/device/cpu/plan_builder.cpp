@@ -129,16 +129,17 @@ std::string PlanBuilder::weight_name(const Place& place) const {
 
 Place PlanBuilder::allocate_arena(DType dtype, const Shape& shape, const std::vector<int>& order) {
   const auto bytes = static_cast<int64_t>(byte_size(dtype, element_count(shape)));
-  return {.buffer = add_buffer({.kind = Buffer::Kind::arena, .bytes = bytes + kSlack}),
+  return {.buffer = add_buffer({.kind = Buffer::Kind::arena, .bytes = bytes + kSlack, .slack = kSlack}),
           .view = ordered_view(dtype, shape, order)};
 }
 
 Place PlanBuilder::allocate_dense(const Type& type) {
   const Shape shape = static_shape(type);
   if (shape.size() <= kMaxRank && !is_sub_byte(type.dtype)) return allocate_arena(type.dtype, shape);
-  return {.buffer = add_buffer(
-              {.kind = Buffer::Kind::arena,
-               .bytes = static_cast<int64_t>(byte_size(type.dtype, element_count(shape))) + kSlack}),
+  return {.buffer =
+              add_buffer({.kind = Buffer::Kind::arena,
+                          .bytes = static_cast<int64_t>(byte_size(type.dtype, element_count(shape))) + kSlack,
+                          .slack = kSlack}),
           .view = row_major_view(type)};
 }
 
@@ -255,11 +256,8 @@ std::shared_ptr<const Plan> build_plan(const Graph& graph, Workshop& workshop) {
   for (const Group& group : partition(graph)) lower(builder, group);
   copy_outputs(builder);
   workshop.kernels.prepare(workshop.pool.size());
-  for (const std::unique_ptr<Step>& step : plan->steps) {
-    step->link();
-    plan->scratch_bytes = std::max(plan->scratch_bytes, step->scratch_bytes());
-  }
-  plan_arena(*plan);
+  for (const std::unique_ptr<Step>& step : plan->steps) step->link();
+  plan_arena(*plan, workshop.pool.size());
   return plan;
 }
 

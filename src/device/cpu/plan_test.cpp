@@ -40,7 +40,7 @@ TEST(Plan, BuffersThatLiveTogetherLieApart) {
   add(plan, {0}, 1);
   add(plan, {0, 1}, 2);
   add(plan, {2}, 3);
-  plan_arena(plan);
+  plan_arena(plan, 1);
   EXPECT_FALSE(overlap(plan.buffers[0], plan.buffers[1]));
   EXPECT_FALSE(overlap(plan.buffers[1], plan.buffers[2]));
   EXPECT_FALSE(overlap(plan.buffers[2], plan.buffers[3]));
@@ -52,7 +52,7 @@ TEST(Plan, AnOutputTakesOverAnOperandThatEnds) {
   add(plan, {}, 0);
   add(plan, {0}, 1, true);
   add(plan, {1}, 2, true);
-  plan_arena(plan);
+  plan_arena(plan, 1);
   EXPECT_EQ(plan.buffers[1].slot, plan.buffers[0].slot);
   EXPECT_EQ(plan.buffers[2].slot, plan.buffers[0].slot);
   EXPECT_EQ(plan.arena_bytes, 128);
@@ -63,7 +63,7 @@ TEST(Plan, AnOperandThatIsReadLaterKeepsItsMemory) {
   add(plan, {}, 0);
   add(plan, {0}, 1, true);
   add(plan, {0, 1}, 2);
-  plan_arena(plan);
+  plan_arena(plan, 1);
   EXPECT_FALSE(overlap(plan.buffers[0], plan.buffers[1]));
 }
 
@@ -71,8 +71,53 @@ TEST(Plan, AnOperandThatIsTooSmallIsNotTakenOver) {
   Plan plan = plan_of({64, 128});
   add(plan, {}, 0);
   add(plan, {0}, 1, true);
-  plan_arena(plan);
+  plan_arena(plan, 1);
   EXPECT_FALSE(overlap(plan.buffers[0], plan.buffers[1]));
+}
+
+// 2 and 3 are larger than 1 but do not live with it; by size alone they would push it up.
+TEST(Plan, ReachesWhatNoArenaCanDoWithout) {
+  Plan plan = plan_of({640, 640, 1280, 1280, 640});
+  add(plan, {}, 0);
+  add(plan, {0}, 2);
+  add(plan, {0, 2}, 1);
+  add(plan, {1}, 3);
+  add(plan, {1, 3}, 4);
+  plan_arena(plan, 1);
+  EXPECT_EQ(plan.least_bytes, 640 + 1280 + 640);
+  EXPECT_EQ(plan.arena_bytes, plan.least_bytes);
+}
+
+// Needs scratch for each thread, or for all of them together.
+class ScratchStep : public FakeStep {
+ public:
+  ScratchStep(int32_t from, int32_t to, int64_t bytes, bool shared)
+      : FakeStep({from}, to, false), bytes_(bytes), shared_(shared) {}
+  int64_t scratch_bytes() const override { return bytes_; }
+  bool shares_scratch() const override { return shared_; }
+
+ private:
+  int64_t bytes_;
+  bool shared_;
+};
+
+TEST(Plan, ScratchTakesMemoryThatNoBufferHasMeanwhile) {
+  Plan plan = plan_of({128, 128, 1024, 128});
+  add(plan, {}, 0);
+  plan.steps.push_back(std::make_unique<ScratchStep>(0, 1, 100, false));
+  add(plan, {1}, 2);
+  plan.steps.push_back(std::make_unique<ScratchStep>(2, 3, 100, true));
+  plan_arena(plan, 4);
+  const Step& each = *plan.steps[1];
+  EXPECT_EQ(each.scratch_stride, 128);
+  EXPECT_EQ(plan.buffers.at(static_cast<size_t>(each.scratch)).bytes, 4 * 128);
+  for (int buffer : {0, 1})
+    EXPECT_FALSE(
+        overlap(plan.buffers[static_cast<size_t>(buffer)], plan.buffers[static_cast<size_t>(each.scratch)]));
+  EXPECT_EQ(plan.buffers.at(static_cast<size_t>(plan.steps[3]->scratch)).bytes, 128);
+  EXPECT_EQ(plan.steps[0]->scratch, -1);
+  EXPECT_EQ(plan.scratch_bytes, 4 * 128);
+  EXPECT_EQ(plan.arena_bytes, 128 + 1024 + 128);  // of the last step; the scratch of the second fits below
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ uint32_t StepProfiler::find_plan(const std::shared_ptr<const Plan>& plan) {
 
 void StepProfiler::run_plan(const std::shared_ptr<const Plan>& plan, const Frame& frame) {
   uint32_t record = find_plan(plan);
-  for (const std::unique_ptr<Step>& step : plan->steps) measure(record++, [&] { step->run(frame); });
+  for (const std::unique_ptr<Step>& step : plan->steps) measure(record++, [&] { Plan::run(*step, frame); });
 }
 
 void StepProfiler::run_host(const void* what, FunctionRef<void()> work, FunctionRef<StepInfo()> describe) {
