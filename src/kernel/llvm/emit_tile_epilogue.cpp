@@ -3,6 +3,7 @@
 // expressions.
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 
 #include "kernel/llvm/emit_tile.h"
 #include "kernel/llvm/expressions.h"
@@ -12,17 +13,34 @@ namespace {
 
 using Values = FunctionEmitter::Values;
 
-bool is_light(const Expr& expr) {
-  if (expr.kind != ExprKind::op) return true;
-  return expr.op == Op::Add || expr.op == Op::Sub || expr.op == Op::Mul || expr.op == Op::Max ||
-         expr.op == Op::Min || expr.op == Op::Relu;
+// About how many instructions an expression takes per vector; none where it is not short.
+std::optional<size_t> instructions(const Expr& expr) {
+  if (expr.kind == ExprKind::load) return 1;
+  if (expr.kind != ExprKind::op) return 0;
+  switch (expr.op) {
+    case Op::Add:
+    case Op::Sub:
+    case Op::Mul:
+    case Op::Max:
+    case Op::Min:
+    case Op::Relu: return 1;
+    case Op::Clamp: return 2;
+    case Op::LeakyRelu: return 3;
+    case Op::HardSwish: return 5;
+    case Op::Cast: return expr.dtype == DType::f32 ? std::optional<size_t>(1) : std::nullopt;
+    default: return std::nullopt;
+  }
 }
 
 bool runs_in_registers(const TileFrame& frame) {
-  constexpr size_t kMostExpressions = 128;
-  const auto& exprs = frame.tile.epilogue.exprs;
-  return std::all_of(exprs.begin(), exprs.end(), is_light) &&
-         exprs.size() * frame.accumulators() <= kMostExpressions;
+  constexpr size_t kMostInstructions = 192;
+  size_t count = frame.tile.epilogue.stores.size();
+  for (const Expr& expr : frame.tile.epilogue.exprs) {
+    const std::optional<size_t> more = instructions(expr);
+    if (!more) return false;
+    count += *more;
+  }
+  return count * frame.accumulators() <= kMostInstructions;
 }
 
 class TileEpilogue {
@@ -47,9 +65,11 @@ class TileEpilogue {
     Values results;
   };
 
-  void in_registers(const Accumulators& results);
+  void in_registers(const Accumulators& results, const Values& masks);
   void row_by_row(llvm::Value* buffer, bool masked);
-  void row(const Row& row, bool masked);
+  void row(const Row& row, const Values& masks);
+  Values all_masks();
+  Values no_masks() const { return Values(static_cast<size_t>(tile_.vectors), nullptr); }
   llvm::Value* leaf(const Expr& expr, const Row& row, size_t vector, llvm::Value* mask);
   llvm::Value* start_of(int32_t access, llvm::Value* row);
   llvm::Value* pointer(int32_t access, llvm::Value* row, size_t vector);
@@ -98,23 +118,28 @@ llvm::Value* TileEpilogue::leaf(const Expr& expr, const Row& row, size_t vector,
   return emitter_.load_vector(access.dtype, place, mask);
 }
 
-void TileEpilogue::row(const Row& row, bool masked) {
+Values TileEpilogue::all_masks() {
+  Values masks;
+  for (size_t v = 0; v < static_cast<size_t>(tile_.vectors); ++v) masks.push_back(mask(v));
+  return masks;
+}
+
+void TileEpilogue::row(const Row& row, const Values& masks) {
   starts_.assign(nest_.accesses.size(), nullptr);
   for (size_t v = 0; v < row.results.size(); ++v) {
-    auto* lanes = masked ? mask(v) : nullptr;
     Expressions expressions(emitter_, nest_, [&](int32_t index) {
-      return leaf(nest_.exprs.at(static_cast<size_t>(index)), row, v, lanes);
+      return leaf(nest_.exprs.at(static_cast<size_t>(index)), row, v, masks[v]);
     });
     for (const auto& store : nest_.stores)
       emitter_.store_vector(nest_.accesses.at(static_cast<size_t>(store.access)).dtype,
-                            expressions.value(store.expr), pointer(store.access, row.number, v), lanes);
+                            expressions.value(store.expr), pointer(store.access, row.number, v), masks[v]);
   }
 }
 
-void TileEpilogue::in_registers(const Accumulators& results) {
+void TileEpilogue::in_registers(const Accumulators& results, const Values& masks) {
   const auto vectors = static_cast<ptrdiff_t>(tile_.vectors);
   for (ptrdiff_t r = 0; r < tile_.rows; ++r)
-    row({emitter_.i64(r), Values(results.begin() + r * vectors, results.begin() + (r + 1) * vectors)}, false);
+    row({emitter_.i64(r), Values(results.begin() + r * vectors, results.begin() + (r + 1) * vectors)}, masks);
 }
 
 void TileEpilogue::row_by_row(llvm::Value* buffer, bool masked) {
@@ -125,7 +150,7 @@ void TileEpilogue::row_by_row(llvm::Value* buffer, bool masked) {
     Values results;
     for (int64_t v = 0; v < tile_.vectors; ++v)
       results.push_back(emitter_.load_vector(dtype, emitter_.at(start, v * vector_bytes), nullptr));
-    row({number, std::move(results)}, masked);
+    row({number, std::move(results)}, masked ? all_masks() : no_masks());
   });
 }
 
@@ -143,6 +168,7 @@ void TileEpilogue::run(const Accumulators& results) {
   auto* buffer = alone_in_entry(llvm::ArrayType::get(vector, results.size()));
   auto* whole =
       builder_.CreateICmpSGE(columns_, emitter_.i64(static_cast<int64_t>(tile_.vectors) * emitter_.lanes()));
+  const bool in_place = runs_in_registers(frame_);
   auto spill = [&] {
     for (size_t i = 0; i < results.size(); ++i)
       builder_.CreateAlignedStore(
@@ -150,11 +176,14 @@ void TileEpilogue::run(const Accumulators& results) {
           llvm::Align(4));
   };
   emitter_.if_then(whole, [&] {
-    if (runs_in_registers(frame_)) return in_registers(results);
+    if (in_place) return in_registers(results, no_masks());
     spill();
     row_by_row(buffer, false);
   });
+  // Masks of AVX2 would take registers from the results.
+  const bool has_mask_registers = emitter_.target().level >= IsaLevel::avx512;
   emitter_.if_then(builder_.CreateNot(whole), [&] {
+    if (in_place && has_mask_registers) return in_registers(results, all_masks());
     spill();
     row_by_row(buffer, true);
   });
