@@ -55,6 +55,10 @@ cpu::TileProblem problem_of(const Layer& layer, int64_t packed_group_bytes) {
   return problem;
 }
 
+kernel::TileWindow window_of(const Layer& layer) {
+  return {.taps = static_cast<int32_t>(layer.kernel), .step = static_cast<int32_t>(layer.stride)};
+}
+
 cpu::PackSource source_of(const Layer& layer, const float* weights) {
   const int64_t window = layer.kernel * layer.kernel;
   cpu::PackSource source{
@@ -81,17 +85,18 @@ class Ours final : public Work {
         out_(layer.rows() * layer.columns * layer.groups * 4) {
     const kernel::Target target{kernel::detect_isa_level().value()};
     const cpu::TileTypes types{.kind = layer.is_depthwise() ? TileKind::depthwise : TileKind::dot};
-    const auto choice =
-        cpu::choose_tile(target, types, layer.rows(), layer.is_depthwise() ? layer.groups : layer.columns);
+    auto choice = cpu::choose_tile(target, types, layer.rows(), layer.columns);
+    if (layer.is_depthwise())
+      choice = cpu::choose_window_tile(target, types, window_of(layer), layer.out_w(), layer.groups);
     cpu::TileFunctions functions = {};
     for (const auto& tile :
-         cpu::tile_kernels(types, choice, store_sums(), cpu::tile_heights(layer.rows(), choice))) {
+         cpu::tile_kernels(types, choice, store_sums(), cpu::tile_heights(problem_of(layer, 0), choice))) {
       code_.push_back(kernel::ExecutableMemory::copy(kernel::compiler().compile(tile, target)));
       functions.at(static_cast<size_t>(tile.rows)) = code_.back()->function<kernel::TileFunction>();
     }
     std::copy(data.a.begin(), data.a.end(), reinterpret_cast<float*>(a_.data()));
     const int64_t group_bytes = pack(types, choice, data);
-    plan_ = std::make_unique<cpu::TilePlan>(problem_of(layer, group_bytes), types, choice, functions);
+    plan_ = cpu::make_tile_driver(problem_of(layer, group_bytes), types, choice, functions);
     for (int i = 0; i < pool_.size(); ++i) scratch_.emplace_back(plan_->scratch_bytes());
   }
 
@@ -124,7 +129,7 @@ class Ours final : public Work {
   std::vector<std::shared_ptr<const kernel::ExecutableMemory>> code_;
   Buffer a_, b_, out_;
   std::vector<Buffer> scratch_;
-  std::unique_ptr<cpu::TilePlan> plan_;
+  std::unique_ptr<cpu::TileDriver> plan_;
 };
 
 }  // namespace

@@ -73,11 +73,20 @@ std::string to_string(const LoopNest& nest) {
   return out;
 }
 
+namespace {
+
+std::string text_of(const TileWindow& window) {
+  if (window.taps == 0) return "";
+  return fmt::format("window of {} taps, step {}, dilation {}\n", window.taps, window.step, window.dilation);
+}
+
+}  // namespace
+
 std::string to_string(const TileKernel& tile) {
   return fmt::format("tile {} {} {} {}, {} rows, {} vectors\n", to_string(tile.kind),
                      ingot::to_string(tile.a), tile.packed ? "packed" : "plain", ingot::to_string(tile.b),
                      tile.rows, tile.vectors) +
-         to_string(tile.epilogue);
+         text_of(tile.window) + to_string(tile.epilogue);
 }
 
 std::vector<bool> varying(const LoopNest& nest, int32_t axis) {

@@ -80,6 +80,16 @@ enum class TileKind : uint8_t {
   sum,        // acc(r, c) += a(r, tap, c)
 };
 
+// Rows of a tile that are neighbours along one axis of a window share what their windows read: so many taps
+// along it are combined at once, of which the last lies (taps - 1) * dilation behind the first. Without taps,
+// every row is found by itself.
+struct TileWindow {
+  int32_t taps = 0;
+  int32_t step = 1;  // input positions from one row to the next
+  int32_t dilation = 1;
+  friend bool operator==(const TileWindow&, const TileWindow&) = default;
+};
+
 // The inner part of matrix products, convolutions and pooling: `rows` x `vectors` * lanes accumulators in
 // registers, and an epilogue over the two axes {row, column}, whose accesses have stride 1 or 0 along columns
 // and, along rows, 0 or any other constant: rows are found through TileCall::rows.
@@ -91,6 +101,7 @@ struct TileKernel {
   int32_t vectors = 1;
   bool packed = true;  // b has the stride of packed panels; otherwise TileCall::b_stride
   LoopNest epilogue;
+  TileWindow window = {};  // all kinds but dot, of f32
 };
 
 // One call of a kernel made from a LoopNest. The kernel computes the points [begin, end) of its first axis
@@ -109,6 +120,15 @@ struct TileTap {
   int64_t a = 0;
   int64_t b = 0;
   int64_t number = 0;  // of its bit in TileCall::inside
+};
+
+// A tile with a TileWindow. Positions count input along the axis of the window, from that which the first
+// tap of the first row reads.
+struct WindowTile {
+  const std::byte* a = nullptr;   // position 0, perhaps outside the input
+  int64_t low = 0, high = 0;      // positions of the input
+  const TileTap* taps = nullptr;  // the first of each row of taps
+  int64_t tap_count = 0;
 };
 
 // One call of a tile: the same columns of b for one block of rows after another.
@@ -134,6 +154,10 @@ struct TileCall {
   float* partial = nullptr;  // [tile][row][column]: sums carried between blocks of depth
   int32_t first = 1;         // start from zero rather than from `partial`
   int32_t last = 1;          // run the epilogue rather than store to `partial`
+  // With a TileWindow, instead of a_rows, inside and taps; `memory` is then [access][tile], of first rows.
+  const WindowTile* windows = nullptr;
+  int64_t a_step = 0;                   // bytes between positions
+  const int64_t* memory_row = nullptr;  // by access: bytes from one row to the next
 };
 using TileFunction = void (*)(const TileCall*);
 

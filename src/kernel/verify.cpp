@@ -146,6 +146,7 @@ void verify(const TileKernel& tile) {
                    .observed = "\n" + to_string(tile)});
   };
   require(tile.rows >= 1 && tile.vectors >= 1, "rows and vectors");
+  require(tile.window.taps == 0 || (tile.kind != TileKind::dot && tile.a == DType::f32), "no window of it");
   require(tile.epilogue.axes.size() == 2 && tile.epilogue.vector_axis == 1,
           "an epilogue over rows and columns");
   for (const Axis& axis : tile.epilogue.axes) require(!axis.reduced, "an epilogue without reductions");

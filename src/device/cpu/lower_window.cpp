@@ -56,6 +56,18 @@ class WindowLowering {
     problem().columns = columns;
     lowering_.work().choice =
         choose_tile(builder_.workshop().target, lowering_.work().types, problem().row_count(), columns);
+    if (lowering_.work().types.kind != kernel::TileKind::dot) slide();
+  }
+
+  // Rows share their windows where that suits.
+  void slide() {
+    const RowAxis& axis = problem().rows[kRowDims - 1];
+    const TileChoice sliding =
+        choose_window_tile(builder_.workshop().target, lowering_.work().types,
+                           {static_cast<int32_t>(axis.taps), static_cast<int32_t>(axis.step),
+                            static_cast<int32_t>(axis.dilation)},
+                           axis.extent, problem().columns);
+    if (sliding.window.taps != 0) lowering_.work().choice = sliding;
   }
 
   PlanBuilder& builder_;

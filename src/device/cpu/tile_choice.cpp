@@ -28,7 +28,34 @@ double overhead(int vectors) {
   return kOverhead[vectors];
 }
 
+int most_window_rows(const kernel::Target& target, int taps, int vectors) {
+  constexpr int kMostOutputs = 18;  // their code is unrolled
+  const int most = (target.registers() - 1 - vectors) / vectors - taps;
+  return std::min({most, kMostOutputs / vectors, kMaxTileRows});
+}
+
 }  // namespace
+
+TileChoice choose_window_tile(const kernel::Target& target, const TileTypes& types,
+                              const kernel::TileWindow& window, int64_t rows, int64_t columns) {
+  constexpr int kMostTaps = 7, kMostReach = 64;
+  constexpr double kFixed = 2;  // multiplications of one tap that the start and end of a tile are worth
+  TileChoice best{.rows = 1, .vectors = 1, .lanes = target.lanes()};
+  if (types.kind == TileKind::dot || types.a != DType::f32 || window.taps > kMostTaps) return best;
+  const int64_t needed = std::max<int64_t>(1, (columns + best.lanes - 1) / best.lanes);
+  double best_cost = 0;
+  for (int vectors = 1; vectors <= 4; ++vectors) {
+    const int most = most_window_rows(target, window.taps, vectors);
+    if (most < 2 || most * window.step + window.taps * window.dilation > kMostReach) continue;
+    const double height = static_cast<double>(rows) / static_cast<double>((rows + most - 1) / most);
+    const int64_t computed = (needed + vectors - 1) / vectors * vectors;
+    const double cost = static_cast<double>(computed) * (1 + kFixed / (height * vectors));
+    if (best_cost != 0 && cost >= best_cost) continue;
+    best_cost = cost;
+    best = {.rows = most, .vectors = vectors, .lanes = target.lanes(), .window = window};
+  }
+  return best;
+}
 
 TileChoice choose_tile(const kernel::Target& target, const TileTypes& types, int64_t, int64_t columns) {
   const int lanes = target.lanes();
@@ -74,7 +101,8 @@ std::vector<kernel::TileKernel> tile_kernels(const TileTypes& types, const TileC
                        .rows = height,
                        .vectors = choice.vectors,
                        .packed = types.packed,
-                       .epilogue = epilogue});
+                       .epilogue = epilogue,
+                       .window = choice.window});
   return kernels;
 }
 

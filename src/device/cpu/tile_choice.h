@@ -20,9 +20,10 @@ struct TileTypes {
 
 // The shape of the tiles of a problem, which also decides how b is packed.
 struct TileChoice {
-  int rows = 1;     // of the highest tile
-  int vectors = 1;  // columns of every tile, in vectors
-  int lanes = 8;    // of one vector
+  int rows = 1;                    // of the highest tile
+  int vectors = 1;                 // columns of every tile, in vectors
+  int lanes = 8;                   // of one vector
+  kernel::TileWindow window = {};  // rows are neighbours along the innermost axis of the rows
 
   int64_t columns() const { return static_cast<int64_t>(vectors) * lanes; }  // of one panel of b
   friend bool operator==(const TileChoice&, const TileChoice&) = default;
@@ -33,6 +34,11 @@ inline constexpr int64_t kUnknownRows = -1;  // dynamic sizes
 
 // `rows` matter little: packed b made for one number of rows serves any other.
 TileChoice choose_tile(const kernel::Target& target, const TileTypes& types, int64_t rows, int64_t columns);
+
+// Tiles whose rows share such a window, for so many rows along its axis; without a window where that does not
+// suit the types or the window.
+TileChoice choose_window_tile(const kernel::Target& target, const TileTypes& types,
+                              const kernel::TileWindow& window, int64_t rows, int64_t columns);
 
 // The heights of tiles that plan_tiles uses for so many rows: two neighbours, or all up to choice.rows where
 // unknown.

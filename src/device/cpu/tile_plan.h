@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "device/cpu/tile_choice.h"
@@ -16,18 +17,33 @@ using TileFunctions = std::array<kernel::TileFunction, kMaxTileRows + 1>;
 
 // A problem cut into chunks: made once per set of sizes, run any number of times by any number of threads.
 // The cut depends on the problem alone, so results do not depend on who runs which chunk.
-class TilePlan {
+class TileDriver {
+ public:
+  virtual ~TileDriver() = default;
+  virtual int64_t chunks() const = 0;
+  virtual int64_t scratch_bytes() const = 0;  // that run needs per thread, 64-byte aligned
+
+  // Computes the chunks [begin, end). `memory` holds the base pointers that TilePlace::slot names. Allocates
+  // nothing.
+  virtual void run(std::byte* const* memory, int64_t begin, int64_t end, std::byte* scratch) const = 0;
+};
+
+// The driver that the choice of a problem asks for, for functions of these heights.
+std::unique_ptr<TileDriver> make_tile_driver(TileProblem problem, const TileTypes& types,
+                                             const TileChoice& choice, const TileFunctions& functions);
+// The heights of its tiles.
+std::vector<int> tile_heights(const TileProblem& problem, const TileChoice& choice);
+
+// Tiles that find every row by itself.
+class TilePlan : public TileDriver {
  public:
   // Throws Error(internal) where a height has no function or the problem does not fit the types.
   TilePlan(TileProblem problem, const TileTypes& types, const TileChoice& choice,
            const TileFunctions& functions);
 
-  int64_t chunks() const { return outer_chunks_ * row_chunks_ * panel_chunks_; }
-  int64_t scratch_bytes() const { return scratch_.bytes; }  // that run needs per thread, 64-byte aligned
-
-  // Computes the chunks [begin, end). `memory` holds the base pointers that TilePlace::slot names. Allocates
-  // nothing.
-  void run(std::byte* const* memory, int64_t begin, int64_t end, std::byte* scratch) const;
+  int64_t chunks() const override { return outer_chunks_ * row_chunks_ * panel_chunks_; }
+  int64_t scratch_bytes() const override { return scratch_.bytes; }
+  void run(std::byte* const* memory, int64_t begin, int64_t end, std::byte* scratch) const override;
 
  private:
   friend class TileRun;

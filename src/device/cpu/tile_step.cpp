@@ -11,9 +11,7 @@ constexpr int64_t kScratch = int64_t{1} << 20;
 }  // namespace
 
 TileStep::TileStep(KernelSet& kernels, TileWork work)
-    : kernels_(kernels),
-      work_(std::move(work)),
-      heights_(tile_heights(work_.problem.row_count(), work_.choice)) {
+    : kernels_(kernels), work_(std::move(work)), heights_(tile_heights(work_.problem, work_.choice)) {
   for (kernel::TileKernel& tile : tile_kernels(work_.types, work_.choice, work_.epilogue, heights_))
     ids_.push_back(kernels_.add(std::move(tile)));
   const TileProblem& p = work_.problem;
@@ -29,7 +27,7 @@ void TileStep::link() {
   TileFunctions functions = {};
   for (size_t i = 0; i < heights_.size(); ++i)
     functions[static_cast<size_t>(heights_[i])] = kernels_.tile(ids_[i]);
-  plan_ = std::make_unique<TilePlan>(work_.problem, work_.types, work_.choice, functions);
+  plan_ = make_tile_driver(work_.problem, work_.types, work_.choice, functions);
 }
 
 int64_t TileStep::scratch_bytes() const { return plan_ ? plan_->scratch_bytes() : kScratch; }

@@ -30,7 +30,7 @@ class TileStep : public Step {
   TileWork work_;
   std::vector<int> heights_;
   std::vector<int> ids_;  // of kernels, by height
-  std::unique_ptr<TilePlan> plan_;
+  std::unique_ptr<TileDriver> plan_;
 };
 
 // Packs b of a contraction while the program runs.

@@ -110,17 +110,34 @@ struct Job {
 
 // Tiles of f32 at every height that fits the registers. Of narrow tiles, which may be very high, those near
 // the top, as rows are shared out evenly.
-void add_heights(std::vector<Job>& jobs, Target target, TileKind kind, Epilogue epilogue, int vectors,
-                 bool packed = true) {
-  const int others = kind == TileKind::max ? 4 : vectors + 1;  // registers besides the sums
+void add_heights(std::vector<Job>& jobs, Target target, Epilogue epilogue, int vectors, bool packed = true) {
+  const int others = vectors + 1;  // registers besides the sums
   const int most = std::min((target.registers() - others) / vectors, 28);
   for (int rows = std::max(1, most / 2); rows <= most; ++rows) {
     const LoopNest nest = make_epilogue(epilogue, kOne);
     jobs.push_back(
-        {TileKernel{.kind = kind, .rows = rows, .vectors = vectors, .packed = packed, .epilogue = nest},
-         target,
-         {}});
+        {TileKernel{.rows = rows, .vectors = vectors, .packed = packed, .epilogue = nest}, target, {}});
   }
+}
+
+// Windows that slide, as high as device/cpu/tile_choice.cpp makes them.
+void add_windows(std::vector<Job>& jobs, Target target, TileKind kind, Epilogue epilogue,
+                 std::initializer_list<TileWindow> windows) {
+  const bool wide = target.lanes() == 16;
+  constexpr int kMostOutputs = 18;
+  for (const TileWindow window : windows)
+    for (int vectors = wide ? 2 : 1; vectors <= (wide ? 3 : 1); ++vectors) {
+      const int most =
+          std::min((target.registers() - 1 - vectors) / vectors - window.taps, kMostOutputs / vectors);
+      for (int rows = std::max(2, most - 3); rows <= most; ++rows)
+        jobs.push_back({TileKernel{.kind = kind,
+                                   .rows = rows,
+                                   .vectors = vectors,
+                                   .epilogue = make_epilogue(epilogue, kOne),
+                                   .window = window},
+                        target,
+                        {}});
+    }
 }
 
 void add_row(std::vector<Job>& jobs, Target target, Epilogue epilogue, int vectors) {
@@ -133,20 +150,18 @@ void add_level(std::vector<Job>& jobs, Target target) {
   const int low = wide ? 4 : 2, high = wide ? 4 : 3;  // vectors for many columns
   for (const Epilogue epilogue :
        {Epilogue::plain, Epilogue::bias, Epilogue::bias_relu, Epilogue::bias_relu6, Epilogue::bias_residual})
-    for (int vectors = 1; vectors <= (wide ? 5 : 3); ++vectors)
-      add_heights(jobs, target, TileKind::dot, epilogue, vectors);
+    for (int vectors = 1; vectors <= (wide ? 5 : 3); ++vectors) add_heights(jobs, target, epilogue, vectors);
   for (int vectors = low; vectors <= high; ++vectors) {
     for (const Epilogue epilogue : {Epilogue::bias_gelu, Epilogue::bias_residual_relu})
-      add_heights(jobs, target, TileKind::dot, epilogue, vectors);
+      add_heights(jobs, target, epilogue, vectors);
     for (const Epilogue epilogue : {Epilogue::plain, Epilogue::bias, Epilogue::bias_relu})
       add_row(jobs, target, epilogue, vectors);
-    add_heights(jobs, target, TileKind::max, Epilogue::plain, vectors);
   }
   for (const Epilogue epilogue : {Epilogue::bias_relu, Epilogue::bias_relu6})
-    for (int vectors = 2; vectors <= high; ++vectors)
-      add_heights(jobs, target, TileKind::depthwise, epilogue, vectors);
+    add_windows(jobs, target, TileKind::depthwise, epilogue, {{3, 1}, {3, 2}, {5, 1}, {5, 2}});
+  add_windows(jobs, target, TileKind::max, Epilogue::plain, {{3, 2}, {2, 2}});
   for (int vectors = 2; vectors <= high; vectors += 2)  // attention: values of 32 or 64 columns as they lie
-    add_heights(jobs, target, TileKind::dot, Epilogue::plain, vectors, false);
+    add_heights(jobs, target, Epilogue::plain, vectors, false);
   for (const LoopNest& nest :
        {softmax(), global_average(false), global_average(true), global_average_of_sum()})
     jobs.push_back({nest, target, {}});

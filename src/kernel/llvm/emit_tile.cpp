@@ -12,14 +12,6 @@ using Values = FunctionEmitter::Values;
 
 constexpr int64_t kPointer = sizeof(void*);
 
-Accumulators initial(const TileFrame& frame) {
-  const bool is_max = frame.tile.kind == TileKind::max;
-  auto* value = frame.emitter.constant(frame.accumulator_dtype(),
-                                       is_max ? -std::numeric_limits<double>::infinity() : 0.0,
-                                       is_max ? std::numeric_limits<int32_t>::min() : 0);
-  return Accumulators(frame.accumulators(), value);
-}
-
 llvm::Value* partial_pointer(const TileFrame& frame, size_t index) {
   return frame.emitter.at(frame.partial, static_cast<int64_t>(index) * frame.vector_bytes(DType::f32));
 }
@@ -29,7 +21,7 @@ Accumulators emit_start(const TileFrame& frame) {
   auto& emitter = frame.emitter;
   auto* first = emitter.builder().CreateSExt(emitter.member_i32(offsetof(TileCall, first)),
                                              emitter.builder().getInt64Ty());
-  return emitter.loop(first, emitter.i64(1), 1, initial(frame), [&](llvm::Value*, Accumulators sums) {
+  return emitter.loop(first, emitter.i64(1), 1, initial_results(frame), [&](llvm::Value*, Accumulators sums) {
     for (size_t i = 0; i < sums.size(); ++i)
       sums[i] = emitter.load_vector(frame.accumulator_dtype(), partial_pointer(frame, i), nullptr);
     return sums;
@@ -53,6 +45,14 @@ void emit_one(TileFrame& frame) {
 }
 
 }  // namespace
+
+Accumulators initial_results(const TileFrame& frame) {
+  const bool is_max = frame.tile.kind == TileKind::max;
+  auto* value = frame.emitter.constant(frame.accumulator_dtype(),
+                                       is_max ? -std::numeric_limits<double>::infinity() : 0.0,
+                                       is_max ? std::numeric_limits<int32_t>::min() : 0);
+  return Accumulators(frame.accumulators(), value);
+}
 
 TileFrame::Tap TileFrame::tap(llvm::Value* index) {
   auto& builder = emitter.builder();
@@ -93,9 +93,10 @@ Values TileFrame::with_padding(Values rows, llvm::Value* number) {
       });
 }
 
-void emit_tile(llvm::Module& module, const TileKernel& tile, const Target& target) {
-  FunctionEmitter emitter(module, target, "entry");
-  TileFrame frame{emitter, tile};
+namespace {
+
+void emit_tiles(TileFrame& frame) {
+  auto& emitter = frame.emitter;
   auto* tiles = emitter.member_i64(offsetof(TileCall, tiles));
   const Values start{
       emitter.member_pointer(offsetof(TileCall, a_rows)), emitter.member_pointer(offsetof(TileCall, inside)),
@@ -108,11 +109,22 @@ void emit_tile(llvm::Module& module, const TileKernel& tile, const Target& targe
     frame.partial = at[3];
     frame.next_b = at[4];
     emit_one(frame);
-    const int64_t rows = tile.rows * kPointer;  // masks are as long as pointers
+    const int64_t rows = frame.tile.rows * kPointer;  // masks are as long as pointers
     return {emitter.at(at[0], rows), emitter.at(at[1], rows), emitter.at(at[2], rows),
             emitter.at(at[3], frame.accumulator_bytes()), frame.next_b};
   };
   emitter.loop(emitter.i64(0), tiles, 1, start, one, true);
+}
+
+}  // namespace
+
+void emit_tile(llvm::Module& module, const TileKernel& tile, const Target& target) {
+  FunctionEmitter emitter(module, target, "entry");
+  TileFrame frame{emitter, tile};
+  if (tile.window.taps != 0)
+    emit_sliding_tiles(frame);
+  else
+    emit_tiles(frame);
   emitter.finish();
 }
 

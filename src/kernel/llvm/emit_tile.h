@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "kernel/llvm/function_emitter.h"
 
 // The parts of a tile, all between the same accumulators: one vector per row and vector of columns, row by
@@ -39,9 +41,32 @@ struct TileFrame {
 Accumulators emit_dot(TileFrame& frame, Accumulators sums);
 Accumulators emit_window(TileFrame& frame, Accumulators results);
 
-// Fetches what the epilogue will load and store; stores what it makes of the results.
+// Where a window begins: nothing, or less than anything.
+Accumulators initial_results(const TileFrame& frame);
+
+// One tap of a window on one vector.
+class WindowOp {
+ public:
+  explicit WindowOp(const TileFrame& frame) : emitter_(frame.emitter), tile_(frame.tile) {}
+
+  llvm::Value* load_a(llvm::Value* pointer, llvm::Value* mask);
+  llvm::Value* load_weight(llvm::Value* pointer);  // null where the kind has none
+  llvm::Value* combine(llvm::Value* a, llvm::Value* weight, llvm::Value* result);
+
+ private:
+  llvm::Value* larger(llvm::Value* a, llvm::Value* result);
+
+  FunctionEmitter& emitter_;
+  const TileKernel& tile_;
+};
+
+// Tiles whose rows share their windows, all of a call.
+void emit_sliding_tiles(TileFrame& frame);
+
+// Fetches what the epilogue will load and store; stores what it makes of the results. `whole`: all columns
+// are valid, or not all are; not given: the code looks.
 void emit_tile_fetch(TileFrame& frame);
-void emit_tile_epilogue(TileFrame& frame, const Accumulators& results);
+void emit_tile_epilogue(TileFrame& frame, const Accumulators& results, std::optional<bool> whole = {});
 
 // One step in the depth of a dot product: what is loaded of a and b, and how it is multiplied and added.
 class DotStep {

@@ -55,7 +55,7 @@ class TileEpilogue {
     columns_ = emitter_.member_i64(offsetof(TileCall, columns));
   }
 
-  void run(const Accumulators& results);
+  void run(const Accumulators& results, std::optional<bool> whole);
   void fetch();
 
  private:
@@ -65,7 +65,11 @@ class TileEpilogue {
     Values results;
   };
 
+  void finish(const Accumulators& results, bool whole);
   void in_registers(const Accumulators& results, const Values& masks);
+  llvm::Value* spill(const Accumulators& results);
+  llvm::Value* given_start(int32_t access, llvm::Value* row);
+  void find_rows();
   void row_by_row(llvm::Value* buffer, bool masked);
   void row(const Row& row, const Values& masks);
   Values all_masks();
@@ -82,6 +86,8 @@ class TileEpilogue {
   const TileKernel& tile_;
   const LoopNest& nest_;
   Values starts_;  // of the accesses in the row at hand
+  Values firsts_;  // of the accesses in the first row, and bytes to the next one, where rows are neighbours
+  Values steps_;
   llvm::Value* column_;
   llvm::Value* columns_;
 };
@@ -91,14 +97,31 @@ llvm::Value* TileEpilogue::mask(size_t vector) {
       builder_.CreateSub(columns_, emitter_.i64(static_cast<int64_t>(vector) * emitter_.lanes())));
 }
 
-llvm::Value* TileEpilogue::start_of(int32_t index, llvm::Value* row) {
+// As the call says, for the row or, with a window, for the first one.
+llvm::Value* TileEpilogue::given_start(int32_t index, llvm::Value* row) {
   const auto& access = nest_.accesses.at(static_cast<size_t>(index));
   auto* slot = builder_.CreateMul(emitter_.member_i64(offsetof(TileCall, memory_step)), emitter_.i64(index));
-  if (!access.strides.at(0).is(0)) slot = builder_.CreateAdd(slot, row);
+  if (row != nullptr && !access.strides.at(0).is(0)) slot = builder_.CreateAdd(slot, row);
   auto* place = emitter_.at(frame_.memory, builder_.CreateMul(slot, emitter_.i64(sizeof(void*))));
   auto* start = builder_.CreateLoad(builder_.getPtrTy(), place);
   if (access.strides.at(1).is(0)) return start;
   return emitter_.at(start, builder_.CreateMul(column_, emitter_.i64(bit_width(access.dtype) / 8)));
+}
+
+void TileEpilogue::find_rows() {
+  for (size_t i = 0; i < nest_.accesses.size(); ++i) {
+    firsts_.push_back(given_start(static_cast<int32_t>(i), nullptr));
+    auto* step = emitter_.at(emitter_.member_pointer(offsetof(TileCall, memory_row)),
+                             static_cast<int64_t>(i * sizeof(int64_t)));
+    steps_.push_back(builder_.CreateLoad(builder_.getInt64Ty(), step));
+  }
+}
+
+llvm::Value* TileEpilogue::start_of(int32_t index, llvm::Value* row) {
+  if (firsts_.empty()) return given_start(index, row);
+  auto* first = firsts_.at(static_cast<size_t>(index));
+  if (nest_.accesses.at(static_cast<size_t>(index)).strides.at(0).is(0)) return first;
+  return emitter_.at(first, builder_.CreateMul(row, steps_.at(static_cast<size_t>(index))));
 }
 
 // Of the row at hand; its start is loaded once.
@@ -163,30 +186,31 @@ llvm::Value* TileEpilogue::alone_in_entry(llvm::Type* type) {
   return buffer;
 }
 
-void TileEpilogue::run(const Accumulators& results) {
+llvm::Value* TileEpilogue::spill(const Accumulators& results) {
   auto* vector = emitter_.vector_type(frame_.accumulator_dtype());
   auto* buffer = alone_in_entry(llvm::ArrayType::get(vector, results.size()));
-  auto* whole =
-      builder_.CreateICmpSGE(columns_, emitter_.i64(static_cast<int64_t>(tile_.vectors) * emitter_.lanes()));
-  const bool in_place = runs_in_registers(frame_);
-  auto spill = [&] {
-    for (size_t i = 0; i < results.size(); ++i)
-      builder_.CreateAlignedStore(
-          results[i], emitter_.at(buffer, static_cast<int64_t>(i) * frame_.vector_bytes(DType::f32)),
-          llvm::Align(4));
-  };
-  emitter_.if_then(whole, [&] {
-    if (in_place) return in_registers(results, no_masks());
-    spill();
-    row_by_row(buffer, false);
-  });
-  // Masks of AVX2 would take registers from the results.
+  for (size_t i = 0; i < results.size(); ++i)
+    builder_.CreateAlignedStore(
+        results[i], emitter_.at(buffer, static_cast<int64_t>(i) * frame_.vector_bytes(DType::f32)),
+        llvm::Align(4));
+  return buffer;
+}
+
+// Masks of AVX2 would take registers from the results.
+void TileEpilogue::finish(const Accumulators& results, bool whole) {
   const bool has_mask_registers = emitter_.target().level >= IsaLevel::avx512;
-  emitter_.if_then(builder_.CreateNot(whole), [&] {
-    if (in_place && has_mask_registers) return in_registers(results, all_masks());
-    spill();
-    row_by_row(buffer, true);
-  });
+  if (runs_in_registers(frame_) && (whole || has_mask_registers))
+    return in_registers(results, whole ? no_masks() : all_masks());
+  row_by_row(spill(results), !whole);
+}
+
+void TileEpilogue::run(const Accumulators& results, std::optional<bool> whole) {
+  if (tile_.window.taps != 0) find_rows();
+  if (whole) return finish(results, *whole);
+  auto* all =
+      builder_.CreateICmpSGE(columns_, emitter_.i64(static_cast<int64_t>(tile_.vectors) * emitter_.lanes()));
+  emitter_.if_then(all, [&] { finish(results, true); });
+  emitter_.if_then(builder_.CreateNot(all), [&] { finish(results, false); });
 }
 
 // Rows of columns are fetched before the sums are made: the stores come in a burst that would wait for
@@ -208,6 +232,8 @@ void TileEpilogue::fetch() {
 
 void emit_tile_fetch(TileFrame& frame) { TileEpilogue(frame).fetch(); }
 
-void emit_tile_epilogue(TileFrame& frame, const Accumulators& results) { TileEpilogue(frame).run(results); }
+void emit_tile_epilogue(TileFrame& frame, const Accumulators& results, std::optional<bool> whole) {
+  TileEpilogue(frame).run(results, whole);
+}
 
 }  // namespace ingot::kernel

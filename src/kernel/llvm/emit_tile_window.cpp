@@ -11,7 +11,7 @@ using Values = FunctionEmitter::Values;
 class WindowEmitter {
  public:
   explicit WindowEmitter(TileFrame& frame)
-      : frame_(frame), emitter_(frame.emitter), builder_(emitter_.builder()), tile_(frame.tile) {}
+      : frame_(frame), emitter_(frame.emitter), builder_(emitter_.builder()), tile_(frame.tile), op_(frame) {}
 
   Accumulators run(Accumulators results);
 
@@ -20,47 +20,19 @@ class WindowEmitter {
   Values taps_anywhere(Values carried, bool masked);
   Values combine_rows(const Values& rows, llvm::Value* b, Values carried, const Values& masks);
   Values weights(llvm::Value* b);
-  llvm::Value* load_a(llvm::Value* row, size_t vector, llvm::Value* mask);
-  llvm::Value* combine(llvm::Value* a, llvm::Value* weight, llvm::Value* result);
-  llvm::Value* larger(llvm::Value* a, llvm::Value* result);
 
   TileFrame& frame_;
   FunctionEmitter& emitter_;
   llvm::IRBuilder<>& builder_;
   const TileKernel& tile_;
+  WindowOp op_;
   llvm::Value* skipped_ = nullptr;  // bytes of the columns before the tile's
 };
 
-llvm::Value* WindowEmitter::load_a(llvm::Value* row, size_t vector, llvm::Value* mask) {
-  const int64_t bytes = frame_.vector_bytes(tile_.a);
-  auto* value = emitter_.load_vector(tile_.a, emitter_.at(row, static_cast<int64_t>(vector) * bytes), mask);
-  if (!is_integer(tile_.a)) return value;
-  return builder_.CreateIntCast(value, emitter_.vector_type(DType::i32), is_signed_integer(tile_.a));
-}
-
-// NaN wins: a comparison with it is false, so the first choice takes a NaN in `a`, the second keeps one in
-// `result`.
-llvm::Value* WindowEmitter::larger(llvm::Value* a, llvm::Value* result) {
-  if (is_integer(tile_.a)) return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, a, result);
-  auto* chosen = builder_.CreateSelect(builder_.CreateFCmpOGT(result, a), result, a);
-  return builder_.CreateSelect(builder_.CreateFCmpUNO(result, result), result, chosen);
-}
-
-llvm::Value* WindowEmitter::combine(llvm::Value* a, llvm::Value* weight, llvm::Value* result) {
-  if (tile_.kind == TileKind::max) return larger(a, result);
-  if (tile_.kind == TileKind::depthwise && !is_integer(tile_.a)) return emitter_.fma(a, weight, result);
-  if (tile_.kind == TileKind::depthwise) a = builder_.CreateMul(a, weight);
-  return is_integer(tile_.a) ? builder_.CreateAdd(result, a) : builder_.CreateFAdd(result, a);
-}
-
 Values WindowEmitter::weights(llvm::Value* b) {
-  Values columns(static_cast<size_t>(tile_.vectors), nullptr);
-  if (tile_.kind != TileKind::depthwise) return columns;
-  const int64_t bytes = frame_.vector_bytes(tile_.b);
-  for (size_t v = 0; v < columns.size(); ++v) {
-    columns[v] = emitter_.load_vector(tile_.b, emitter_.at(b, static_cast<int64_t>(v) * bytes), nullptr);
-    if (is_integer(tile_.b)) columns[v] = builder_.CreateSExt(columns[v], emitter_.vector_type(DType::i32));
-  }
+  Values columns;
+  for (int64_t v = 0; v < tile_.vectors; ++v)
+    columns.push_back(op_.load_weight(emitter_.at(b, v * frame_.vector_bytes(tile_.b))));
   return columns;
 }
 
@@ -110,7 +82,8 @@ Values WindowEmitter::combine_rows(const Values& rows, llvm::Value* b, Values ca
   for (size_t r = 0; r < rows.size(); ++r)
     for (size_t v = 0; v < columns.size(); ++v) {
       auto& result = carried[r * columns.size() + v];
-      result = combine(load_a(rows[r], v, masks[v]), columns[v], result);
+      auto* place = emitter_.at(rows[r], static_cast<int64_t>(v) * frame_.vector_bytes(tile_.a));
+      result = op_.combine(op_.load_a(place, masks[v]), columns[v], result);
     }
   return carried;
 }
@@ -134,6 +107,37 @@ Accumulators WindowEmitter::run(Accumulators results) {
 }
 
 }  // namespace
+
+llvm::Value* WindowOp::load_a(llvm::Value* pointer, llvm::Value* mask) {
+  auto* value = emitter_.load_vector(tile_.a, pointer, mask);
+  if (!is_integer(tile_.a)) return value;
+  return emitter_.builder().CreateIntCast(value, emitter_.vector_type(DType::i32),
+                                          is_signed_integer(tile_.a));
+}
+
+llvm::Value* WindowOp::load_weight(llvm::Value* pointer) {
+  if (tile_.kind != TileKind::depthwise) return nullptr;
+  auto* weight = emitter_.load_vector(tile_.b, pointer, nullptr);
+  return is_integer(tile_.b) ? emitter_.builder().CreateSExt(weight, emitter_.vector_type(DType::i32))
+                             : weight;
+}
+
+// NaN wins: a comparison with it is false, so the first choice takes a NaN in `a`, the second keeps one in
+// `result`.
+llvm::Value* WindowOp::larger(llvm::Value* a, llvm::Value* result) {
+  auto& builder = emitter_.builder();
+  if (is_integer(tile_.a)) return builder.CreateBinaryIntrinsic(llvm::Intrinsic::smax, a, result);
+  auto* chosen = builder.CreateSelect(builder.CreateFCmpOGT(result, a), result, a);
+  return builder.CreateSelect(builder.CreateFCmpUNO(result, result), result, chosen);
+}
+
+llvm::Value* WindowOp::combine(llvm::Value* a, llvm::Value* weight, llvm::Value* result) {
+  auto& builder = emitter_.builder();
+  if (tile_.kind == TileKind::max) return larger(a, result);
+  if (tile_.kind == TileKind::depthwise && !is_integer(tile_.a)) return emitter_.fma(a, weight, result);
+  if (tile_.kind == TileKind::depthwise) a = builder.CreateMul(a, weight);
+  return is_integer(tile_.a) ? builder.CreateAdd(result, a) : builder.CreateFAdd(result, a);
+}
 
 Accumulators emit_window(TileFrame& frame, Accumulators results) {
   return WindowEmitter(frame).run(std::move(results));
