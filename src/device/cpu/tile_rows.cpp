@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "device/cpu/routines/simd.h"
+
 namespace ingot::cpu {
 namespace {
 
@@ -12,6 +14,15 @@ bool reads_input(const RowAxis& axis, int64_t output, int64_t tap) {
 
 bool reads_only_input(const RowAxis& axis, int64_t output) {
   return reads_input(axis, output, 0) && reads_input(axis, output, axis.taps - 1);
+}
+
+// Short tiles take little longer than it takes to list their rows.
+INGOT_SIMD void list_equal_steps(std::byte* start, int64_t step, int64_t count, std::byte** out) {
+  for (int64_t i = 0; i < count; ++i) out[i] = start + i * step;
+}
+
+INGOT_SIMD void list_offsets(std::byte* start, const int64_t* offsets, int64_t count, std::byte** out) {
+  for (int64_t i = 0; i < count; ++i) out[i] = start + offsets[i];
 }
 
 }  // namespace
@@ -49,14 +60,13 @@ void TileRows::order_rows(const TileProblem& problem) {
   std::vector<size_t> order(count);
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return masks[a] > masks[b]; });
-  for (const size_t row : order) {
-    row_masks_.push_back(masks[row]);
-    for (size_t p = 0; p < places_; ++p) {
+  for (const size_t row : order) row_masks_.push_back(masks[row]);
+  for (size_t p = 0; p < places_; ++p)
+    for (const size_t row : order) {
       int64_t offset = 0;
       for (size_t i = 0; i < kRowDims; ++i) offset += positions[row][i] * steps_[i][p];
       offsets_.push_back(offset);
     }
-  }
 }
 
 void TileRows::find_inside(const RowAxis& axis, Axis& out) const {
@@ -113,24 +123,20 @@ size_t TileRows::move(Position& at, int64_t run) const {
 void TileRows::list(Cursor& cursor, int64_t rows, const std::byte** a_rows, std::byte** accesses,
                     int64_t step) const {
   const auto& steps = steps_[kRowDims - 1];
+  const auto out = [&](size_t place) {
+    return place == 0 ? const_cast<std::byte**>(a_rows) : accesses + static_cast<int64_t>(place - 1) * step;
+  };
   if (is_ordered()) {
-    const int64_t* offsets = offsets_.data() + cursor.at[kRowDims - 1] * static_cast<int64_t>(places_);
-    for (int64_t row = 0; row < rows; ++row) {
-      a_rows[row] = cursor.places[0] + *offsets++;
-      for (size_t p = 1; p < places_; ++p)
-        accesses[static_cast<int64_t>(p - 1) * step + row] = cursor.places[p] + *offsets++;
-    }
+    const auto all = static_cast<int64_t>(row_masks_.size());
+    for (size_t p = 0; p < places_; ++p)
+      list_offsets(cursor.places[p],
+                   offsets_.data() + static_cast<int64_t>(p) * all + cursor.at[kRowDims - 1], rows, out(p));
     cursor.at[kRowDims - 1] += rows;
     return;
   }
   for (int64_t row = 0; row < rows;) {
     const int64_t run = run_length(cursor.at, rows - row);
-    for (int64_t i = 0; i < run; ++i) a_rows[row + i] = cursor.places[0] + i * steps[0];
-    for (size_t p = 1; p < places_; ++p) {
-      std::byte** out = accesses + static_cast<int64_t>(p - 1) * step + row;
-      std::byte* const start = cursor.places[p];
-      for (int64_t i = 0, offset = 0; i < run; ++i, offset += steps[p]) out[i] = start + offset;
-    }
+    for (size_t p = 0; p < places_; ++p) list_equal_steps(cursor.places[p], steps[p], run, out(p) + row);
     const bool wraps = cursor.at[kRowDims - 1] + run == axes_[kRowDims - 1].extent;
     const size_t axis = move(cursor.at, run);
     for (size_t p = 0; p < places_; ++p) {

@@ -66,7 +66,7 @@ class TileRows {
   bool inside_everywhere_ = true;
   std::array<Axis, kRowDims> axes_;
   std::array<std::vector<int64_t>, kRowDims> steps_;   // bytes per place when only this axis moves
-  std::vector<int64_t> offsets_;                       // [row][place], in order
+  std::vector<int64_t> offsets_;                       // [place][row], in order
   std::vector<uint64_t> row_masks_;                    // of the taps inside, in order
   std::array<std::vector<int64_t>, kRowDims> deltas_;  // when it moves and those inside it start again
 };
