@@ -37,6 +37,7 @@ namespace ingot {
 
 class Context;
 class Engine;
+class RuntimeCache;
 class Stream;
 
 struct RuntimeConfig {
@@ -50,6 +51,9 @@ struct RuntimeConfig {
   // cpu: where compiled kernels and packed weights are kept for the next start; empty: nowhere. Unset: what
   // $INGOT_CACHE says, else $XDG_CACHE_HOME/ingot or ~/.cache/ingot.
   std::optional<std::string> cache_folder;
+  // The same as an object (ingot/runtime_cache.h), which several runtimes may share; then cache_folder must
+  // not be set.
+  std::shared_ptr<RuntimeCache> cache;
 };
 
 // One input or output of an engine.
@@ -95,13 +99,14 @@ class INGOT_API Runtime {
 // Counters of an engine since it was opened.
 struct EngineStats {
   uint64_t file_bytes = 0;
-  uint64_t weight_bytes = 0;          // constants in the file, each counted once
-  double open_seconds = 0;            // all of Runtime::open
-  double compile_seconds = 0;         // the device's part of it
-  uint64_t kernels = 0;               // that the prepared programs use; 0 for devices without kernels
-  uint64_t kernels_compiled = 0;      // of them, compiled by this process
-  uint64_t kernels_cached = 0;        // of them, found in a cache
-  uint64_t cache_rejected = 0;        // files of the cache that were damaged or not private to the user
+  uint64_t weight_bytes = 0;      // constants in the file, each counted once
+  double open_seconds = 0;        // all of Runtime::open
+  double compile_seconds = 0;     // the device's part of it
+  uint64_t kernels = 0;           // that the prepared programs use; 0 for devices without kernels
+  uint64_t kernels_compiled = 0;  // of them, compiled by this process
+  uint64_t kernels_cached = 0;    // of them, found in a cache
+  // Of the cache of the engine, whoever shares it:
+  uint64_t cache_rejected = 0;        // files that were damaged or not private to the user
   uint64_t cache_write_failures = 0;  // files that could not be kept for the next start
   uint64_t plans = 0;                 // sets of input shapes prepared
   uint64_t reference_nodes = 0;       // nodes of those that the reference device runs, for want of a kernel

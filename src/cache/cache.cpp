@@ -1,89 +1,25 @@
 #include "cache/cache.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
+#include <filesystem>
 
-#include "base/checked.h"
-#include "base/file_descriptor.h"
-#include "base/os_error.h"
-#include "base/sha256.h"
-#include "cache/eviction.h"
+#include "base/stopwatch.h"
 #include "ingot/error.h"
 
 namespace ingot {
-namespace {
 
-constexpr char kMagic[8] = {'I', 'N', 'G', 'O', 'T', 'C', 'A', 'C'};
-constexpr uint32_t kFormatVersion = 1;
-constexpr time_t kTouchInterval = 3600;  // reading an entry counts as use once an hour
-
-// At the start of every file; little-endian, like all machines that Ingot runs on.
-struct Header {
-  char magic[8];
-  uint32_t version;
-  uint32_t reserved;
-  Digest key;
-  uint64_t payload_bytes;
-  uint64_t checked_bytes;
-  Digest checked;
-  uint8_t padding[32];
-};
-static_assert(sizeof(Header) == Cache::kHeaderBytes);
-
-Header header_of(std::string_view key, std::span<const std::byte> checked) {
-  Header header = {};
-  std::memcpy(header.magic, kMagic, sizeof(kMagic));
-  header.version = kFormatVersion;
-  header.key = sha256(key);
-  header.checked_bytes = checked.size();
-  header.checked = sha256(checked);
-  return header;
-}
-
-// What is wrong with a file, or empty.
-std::string fault_of(std::span<const std::byte> file, std::string_view key) {
-  Header header;
-  if (file.size() < sizeof(header)) return "too short";
-  std::memcpy(&header, file.data(), sizeof(header));
-  if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0) return "not a cache entry";
-  if (header.version != kFormatVersion) return fmt::format("of format {}", header.version);
-  if (header.key != sha256(key)) return "the entry of another key";
-  const auto payload = file.subspan(sizeof(header));
-  if (header.payload_bytes != payload.size())
-    return fmt::format("{} bytes instead of {}", payload.size(), header.payload_bytes);
-  if (header.checked_bytes > payload.size() || header.checked != sha256(payload.first(header.checked_bytes)))
-    return "changed since it was written";
-  return "";
-}
-
-// Why a file or folder is not to be trusted, or empty.
-std::string distrust_of(const struct stat& info) {
-  if (info.st_uid != geteuid()) return fmt::format("belongs to user {}", info.st_uid);
-  if (info.st_mode & (S_IWGRP | S_IWOTH))
-    return fmt::format("may be written by others (mode {:o})", info.st_mode & 0777);
-  return "";
-}
-
-void touch(int fd, const struct stat& info) {
-  if (time(nullptr) - info.st_mtime >= kTouchInterval) futimens(fd, nullptr);  // best effort
-}
-
-}  // namespace
-
-CacheEntry::~CacheEntry() { munmap(const_cast<std::byte*>(file_.data()), file_.size()); }
-
-bool CacheEntry::make_executable() const {
-  return mprotect(const_cast<std::byte*>(file_.data()), file_.size(), PROT_READ | PROT_EXEC) == 0;
+Cache::Cache(CacheConfig config) : config_(std::move(config)), memory_(config_.memory_limit_bytes) {
+  if (!config_.folder.empty())
+    folder_ = std::make_unique<CacheFolder>(config_.folder, CacheTrust::own, config_.folder_limit_bytes,
+                                            config_.diagnostics, counters_);
+  for (const std::string& seed : config_.seeds) open_seed(seed);
 }
 
 Cache::Cache(std::string folder, Diagnostics diagnostics, uint64_t limit_bytes)
-    : folder_(std::move(folder)), diagnostics_(std::move(diagnostics)), limit_bytes_(limit_bytes) {}
+    : Cache(CacheConfig{.folder = std::move(folder),
+                        .folder_limit_bytes = limit_bytes,
+                        .diagnostics = std::move(diagnostics)}) {}
 
 std::string Cache::default_folder() {
   if (const char* folder = secure_getenv("INGOT_CACHE")) return folder;
@@ -94,106 +30,130 @@ std::string Cache::default_folder() {
   return home && *home ? std::string(home) + "/.cache/ingot" : "";
 }
 
-std::string Cache::path_of(std::string_view key) const { return fmt::format("{}/{}", folder_, key); }
-
-CacheStats Cache::stats() const {
-  const Counters& c = counters_;
-  return {c.hits, c.misses, c.damaged, c.refused, c.written, c.write_failures, c.evicted};
-}
-
-void Cache::warn_once(std::atomic<bool>& said, const std::string& message) {
-  if (!said.exchange(true)) diagnostics_.log(LogLevel::warning, message);
-}
-
-void Cache::refuse(const std::string& path, const std::string& why) {
-  ++counters_.refused;
-  warn_once(said_refused_, fmt::format("cache: '{}' {}; it is not used", path, why));
-}
-
-bool Cache::folder_is_private() {
-  const UniqueFd fd(::open(folder_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  struct stat info;
-  if (!fd || fstat(fd.get(), &info) != 0) return false;  // missing: nothing to find
-  const std::string distrust = distrust_of(info);
-  if (!distrust.empty()) refuse(folder_, distrust);
-  return distrust.empty();
-}
-
-std::shared_ptr<const CacheEntry> Cache::find(std::string_view key) {
-  if (folder_.empty() || !folder_is_private()) return ++counters_.misses, nullptr;
-  auto entry = open(path_of(key), key);
-  ++(entry ? counters_.hits : counters_.misses);
-  return entry;
-}
-
-// Every check is made on the file that is then mapped, whatever happens to its name meanwhile.
-std::shared_ptr<const CacheEntry> Cache::open(const std::string& path, std::string_view key) {
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  struct stat info;
-  if (!fd || fstat(fd.get(), &info) != 0) return nullptr;
-  const std::string distrust = S_ISREG(info.st_mode) ? distrust_of(info) : "is not a file";
-  if (!distrust.empty()) return refuse(path, distrust), nullptr;
-  const auto size = static_cast<size_t>(info.st_size);
-  void* address = size == 0 ? MAP_FAILED : mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
-  if (address == MAP_FAILED) return drop_damaged(key, size == 0 ? "empty" : "not mappable"), nullptr;
-  std::shared_ptr<CacheEntry> entry(new CacheEntry({static_cast<const std::byte*>(address), size}));
-  const std::string fault = fault_of(entry->file_, key);
-  if (!fault.empty()) return drop_damaged(key, fault), nullptr;
-  entry->payload_ = entry->file_.subspan(kHeaderBytes);
-  touch(fd.get(), info);
-  return entry;
-}
-
-void Cache::drop_damaged(std::string_view key, std::string_view what) {
-  ++counters_.damaged;
-  const std::string path = path_of(key);
-  unlink(path.c_str());
-  diagnostics_.log(LogLevel::warning,
-                   fmt::format("cache: '{}' is {}; it is dropped and made again", path, what));
-}
-
-// With its parents, as `mkdir -p` does.
-void Cache::make_folder() const {
-  for (size_t end = folder_.find('/', 1); end != std::string::npos; end = folder_.find('/', end + 1))
-    mkdir(folder_.substr(0, end).c_str(), 0700);
-  if (mkdir(folder_.c_str(), 0700) != 0 && errno != EEXIST) throw_os_error(errno, "cache", folder_, "create");
-}
-
-bool Cache::put(std::string_view key, std::span<const std::byte> checked,
-                const std::function<void(AtomicFile& file)>& rest) {
-  if (folder_.empty()) return false;
+void Cache::open_seed(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    seed_folders_.push_back(
+        std::make_unique<CacheFolder>(path, CacheTrust::shipped, 0, config_.diagnostics, counters_));
+    return;
+  }
   try {
-    make_folder();
-    if (!folder_is_private()) return ++counters_.write_failures, false;
-    AtomicFile file(path_of(key), "cache entry", AtomicFile::Temporary::nameless, 0600);
-    Header header = header_of(key, checked);
-    file.append(std::as_bytes(std::span(&header, 1)));
-    file.append(checked);
-    if (rest) rest(file);
-    header.payload_bytes = file.size() - kHeaderBytes;
-    file.write_at(0, std::as_bytes(std::span(&header, 1)));
-    keep_within_limit(file.size());
-    file.commit(AtomicFile::Durability::unsynced);  // damage is noticed, and the entry made again
-    ++counters_.written;
-    return true;
-  } catch (const Error& error) {
-    ++counters_.write_failures;
-    warn_once(said_write_failure_,
-              fmt::format("cache: not everything is kept for the next start: {}", error.what()));
-    return false;
+    ContainerContent content = read_container_file(path, CacheTrust::shipped);
+    counters_.damaged += content.damaged;
+    for (NamedEntry& entry : content.entries)
+      if (!seeded_.contains(entry.key)) seeded_.put(std::move(entry));
+  } catch (const Error& refusal) {
+    ++counters_.refused;
+    config_.diagnostics.log(LogLevel::warning, fmt::format("cache: a seed is not used: {}", refusal.what()));
   }
 }
 
-void Cache::keep_within_limit(uint64_t added) {
-  const std::lock_guard lock(eviction_);
-  if (known_bytes_ == ~uint64_t{0}) known_bytes_ = folder_bytes(folder_);
-  known_bytes_ += added;
-  if (known_bytes_ <= limit_bytes_) return;
-  // Well below, so that not every further entry looks through the folder.
-  const uint64_t target = limit_bytes_ - limit_bytes_ / 8;
-  const EvictionResult result = evict_oldest(folder_, target - std::min(target, added));
-  counters_.evicted += result.files;
-  known_bytes_ = result.bytes_left + added;
+std::shared_ptr<const CacheEntry> Cache::look_up(std::string_view key) {
+  if (auto entry = memory_.find(key)) return entry;
+  auto entry = folder_ ? folder_->find(key) : nullptr;
+  if (!entry) entry = seeded_.find(key);
+  for (size_t i = 0; !entry && i < seed_folders_.size(); ++i) entry = seed_folders_[i]->find(key);
+  if (entry && config_.memory && is_kernel_key(key))
+    counters_.evicted += memory_.put({std::string(key), entry, seconds_now()});
+  return entry;
+}
+
+std::shared_ptr<const CacheEntry> Cache::find(std::string_view key, bool counted) {
+  auto entry = look_up(key);
+  if (!counted) return entry;
+  ++(entry ? counters_.hits : counters_.misses);
+  if (entry) counters_.saved_microseconds += entry->info().make_microseconds;
+  return entry;
+}
+
+bool Cache::put(std::string_view key, const EntryInfo& info, std::span<const std::byte> checked,
+                const std::function<void(AtomicFile& file)>& rest) {
+  bool kept = false;
+  if (is_kernel_key(key)) counters_.made_microseconds += info.make_microseconds;
+  if (config_.memory && is_kernel_key(key)) {
+    if (const auto memory = Mapping::copy_of(checked)) {
+      const auto entry = std::make_shared<CacheEntry>(info, memory, memory->bytes());
+      counters_.evicted += memory_.put({std::string(key), entry, seconds_now()});
+      kept = true;
+    }
+  }
+  if (folder_) kept = folder_->put(key, info, checked, rest) || kept;
+  return kept;
+}
+
+bool Cache::lacks(std::string_view key) const {
+  if (config_.memory && !memory_.contains(key)) return true;
+  return folder_ && !folder_->contains(key);
+}
+
+bool Cache::keep(const std::string& key, const std::shared_ptr<const CacheEntry>& entry) {
+  bool kept = false;
+  if (config_.memory && !memory_.contains(key)) {
+    counters_.evicted += memory_.put({key, entry, seconds_now()});
+    kept = true;
+  }
+  if (folder_ && !folder_->contains(key))
+    kept = folder_->put(key, entry->info(), entry->payload(), {}) || kept;
+  return kept;
+}
+
+void Cache::drop_damaged(std::string_view key, std::string_view what) {
+  memory_.erase(key);
+  seeded_.erase(key);
+  if (folder_) folder_->drop_damaged(key, what);
+}
+
+std::string Cache::lock_path(std::string_view key) { return folder_ ? folder_->lock_path(key) : ""; }
+
+// Where there can be no locks, everybody has the turn.
+Cache::Turn Cache::try_turn(std::string_view key) {
+  const std::string path = lock_path(key);
+  if (path.empty()) return {};
+  try {
+    std::optional<EntryLock> lock = EntryLock::try_lock(path);
+    const bool mine = lock.has_value();
+    return {mine, std::move(lock)};
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+Cache::Turn Cache::wait_turn(std::string_view key) {
+  const std::string path = lock_path(key);
+  if (path.empty()) return {};
+  const Stopwatch watch;
+  try {
+    return {true, EntryLock::wait(path, config_.lock_wait)};
+  } catch (const Error& error) {
+    const bool timed_out = watch.seconds() >= std::chrono::duration<double>(config_.lock_wait).count();
+    if (timed_out && counters_.lock_timeouts++ == 0)
+      config_.diagnostics.log(
+          LogLevel::warning,
+          fmt::format("cache: another process holds a lock too long; its work is done again: {}",
+                      error.what()));
+    return {};
+  }
+}
+
+std::vector<NamedEntry> Cache::kernels() {
+  if (config_.memory) return memory_.all();
+  std::vector<NamedEntry> result;
+  if (!folder_) return result;
+  for (const CacheListing& listing : folder_->list())
+    if (is_kernel_key(listing.key) && is_cache_key(listing.key) && listing.fault.empty())
+      if (auto entry = folder_->find(listing.key))
+        result.push_back({listing.key, std::move(entry), listing.used_seconds});
+  return result;
+}
+
+CacheSize Cache::size() const {
+  if (!config_.memory) return folder_ ? folder_->size() : CacheSize{};
+  CacheSize size;
+  for (const NamedEntry& named : memory_.all()) {
+    ++size.entries;
+    size.bytes += named.entry->payload().size();
+  }
+  return size;
 }
 
 }  // namespace ingot

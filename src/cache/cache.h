@@ -1,102 +1,91 @@
 #pragma once
 
-#include <atomic>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <mutex>
-#include <span>
-#include <string>
-#include <string_view>
+#include <chrono>
+#include <optional>
 
-#include "base/atomic_file.h"
-#include "ingot/logger.h"
+#include "cache/cache_folder.h"
+#include "cache/cache_memory.h"
+#include "cache/container.h"
+#include "cache/entry_lock.h"
 
 namespace ingot {
 
-struct CacheStats {
-  uint64_t hits = 0;
-  uint64_t misses = 0;
-  uint64_t damaged = 0;  // entries dropped: cut short, changed, or of another format
-  uint64_t refused = 0;  // entries and folders that others own or may write to
-  uint64_t written = 0;
-  uint64_t write_failures = 0;
-  uint64_t evicted = 0;
-};
-
-// An entry, mapped read-only and checked. Stays valid when the file is replaced or evicted.
-class CacheEntry {
- public:
-  ~CacheEntry();
-  CacheEntry(const CacheEntry&) = delete;
-  CacheEntry& operator=(const CacheEntry&) = delete;
-
-  // At a multiple of 64 bytes.
-  std::span<const std::byte> payload() const { return payload_; }
-  // Makes the mapping executable; false where the system forbids it for this file system.
-  bool make_executable() const;
-
- private:
-  friend class Cache;
-  explicit CacheEntry(std::span<const std::byte> file) : file_(file) {}
-
-  std::span<const std::byte> file_;
-  std::span<const std::byte> payload_;
-};
-
-// Files in a folder that is private to the user. Nothing that is wrong with the folder or a file in it is an
-// error of the caller: an entry is then absent or not written, a counter says so, and the log says it once.
-// Thread-safe, and any number of processes may use one folder.
-class Cache {
- public:
+struct CacheConfig {
   static constexpr uint64_t kDefaultLimit = uint64_t{8} << 30;
 
-  // An empty path caches nothing. The folder is made by the first write.
+  std::string folder = {};              // empty: none; made by the first write
+  bool memory = false;                  // keeps kernels in memory too, also those found elsewhere
+  std::vector<std::string> seeds = {};  // folders and container files that are only read
+  uint64_t folder_limit_bytes = kDefaultLimit;
+  uint64_t memory_limit_bytes = kDefaultLimit;
+  // For another process that makes the same entry.
+  std::chrono::milliseconds lock_wait{10000};
+  Diagnostics diagnostics = {};
+};
+
+// What was made once, by name, in layers: memory and a folder that are written, seeds that are not. Nothing
+// that is wrong with a layer or an entry is an error of the caller: an entry is then absent or not written, a
+// counter says so, and the log says it once. Thread-safe, and any number of processes may use one folder.
+class Cache {
+ public:
+  static constexpr uint64_t kDefaultLimit = CacheConfig::kDefaultLimit;
+
+  explicit Cache(CacheConfig config);
+  // A folder alone; an empty path caches nothing.
   explicit Cache(std::string folder, Diagnostics diagnostics = {}, uint64_t limit_bytes = kDefaultLimit);
 
   // $INGOT_CACHE (empty for none), else $XDG_CACHE_HOME/ingot, else ~/.cache/ingot; empty where none is set.
   static std::string default_folder();
 
-  const std::string& folder() const { return folder_; }
+  const std::string& folder() const { return config_.folder; }
 
-  // Null where there is none. Keys are file names: letters, digits, '-' and '.'.
-  std::shared_ptr<const CacheEntry> find(std::string_view key);
+  // Null where there is none. `counted` as hit or miss.
+  std::shared_ptr<const CacheEntry> find(std::string_view key, bool counted = true);
 
   // `checked` and what `rest` appends become the payload; find() compares the SHA-256 of `checked` alone, so
   // that a large rest costs no start-up time. Whoever uses the rest checks it as needed.
-  bool put(std::string_view key, std::span<const std::byte> checked,
+  bool put(std::string_view key, const EntryInfo& info, std::span<const std::byte> checked,
            const std::function<void(AtomicFile& file)>& rest = {});
+  // The same for an entry that came from elsewhere, where the written layers lack it; false where they do
+  // not.
+  bool keep(const std::string& key, const std::shared_ptr<const CacheEntry>& entry);
+  bool lacks(std::string_view key) const;  // whether keep() would write it
   // Bytes of a file before its payload: for those who align pieces of the rest in the file.
-  static constexpr uint64_t kHeaderBytes = 128;
+  static constexpr uint64_t kHeaderBytes = 256;
 
   // What is wrong with an entry that find() gave: it is gone afterwards.
   void drop_damaged(std::string_view key, std::string_view what);
 
-  CacheStats stats() const;
+  // Whether it is this caller's turn to make an entry, which then looks for it once more. Others, of any
+  // process, are not given the turn while `lock` lives.
+  struct Turn {
+    bool mine = true;
+    std::optional<EntryLock> lock = {};
+  };
+  Turn try_turn(std::string_view key);
+  // Waits for it, but not for ever: then several make the entry, and a counter says so.
+  Turn wait_turn(std::string_view key);
+
+  // All kernels of the memory, else of the folder.
+  std::vector<NamedEntry> kernels();
+  CacheSize size() const;  // of these
+  void clear_memory() { memory_.clear(); }
+
+  CacheStats stats() const { return counters_.values(); }
+  CacheCounters& counters() { return counters_; }
+  const CacheConfig& config() const { return config_; }
 
  private:
-  struct Counters {
-    std::atomic<uint64_t> hits = 0, misses = 0, damaged = 0, refused = 0, written = 0, write_failures = 0,
-                          evicted = 0;
-  };
+  void open_seed(const std::string& path);
+  std::shared_ptr<const CacheEntry> look_up(std::string_view key);
+  std::string lock_path(std::string_view key);
 
-  bool folder_is_private();
-  void make_folder() const;
-  std::shared_ptr<const CacheEntry> open(const std::string& path, std::string_view key);
-  void refuse(const std::string& path, const std::string& why);
-  void keep_within_limit(uint64_t added);
-  void warn_once(std::atomic<bool>& said, const std::string& message);
-  std::string path_of(std::string_view key) const;
-
-  std::string folder_;
-  Diagnostics diagnostics_;
-  uint64_t limit_bytes_;
-  Counters counters_;
-  std::atomic<bool> said_refused_ = false;
-  std::atomic<bool> said_write_failure_ = false;
-  std::mutex eviction_;
-  uint64_t known_bytes_ =
-      ~uint64_t{0};  // in the folder, as far as this process knows; all ones: not counted yet
+  const CacheConfig config_;
+  CacheCounters counters_;
+  CacheMemory memory_;
+  std::unique_ptr<CacheFolder> folder_;  // null: none
+  std::vector<std::unique_ptr<CacheFolder>> seed_folders_;
+  CacheMemory seeded_{~uint64_t{0}};  // from container files
 };
 
 }  // namespace ingot

@@ -21,7 +21,8 @@ struct File {
   timespec used;
   uint64_t bytes;
 
-  bool is_temporary() const { return name.starts_with(".ingot-"); }
+  bool is_temporary() const { return name.starts_with(kTemporaryPrefix); }
+  bool is_abandoned(time_t now) const { return is_temporary() && now - used.tv_sec >= kAbandonedAfter; }
   bool operator<(const File& other) const {
     return std::pair(used.tv_sec, used.tv_nsec) < std::pair(other.used.tv_sec, other.used.tv_nsec);
   }
@@ -56,6 +57,24 @@ uint64_t folder_bytes(const std::string& folder) {
   return open ? total_bytes(files_of(open.get())) : 0;
 }
 
+std::vector<std::string> entry_names(const std::string& folder) {
+  const OpenFolder open(opendir(folder.c_str()));
+  std::vector<std::string> names;
+  if (!open) return names;
+  for (File& file : files_of(open.get()))
+    if (!file.is_temporary()) names.push_back(std::move(file.name));
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void remove_abandoned(const std::string& folder) {
+  const OpenFolder open(opendir(folder.c_str()));
+  if (!open) return;
+  const time_t now = time(nullptr);
+  for (const File& file : files_of(open.get()))
+    if (file.is_abandoned(now)) unlinkat(dirfd(open.get()), file.name.c_str(), 0);
+}
+
 EvictionResult evict_oldest(const std::string& folder, uint64_t bytes) {
   const OpenFolder open(opendir(folder.c_str()));
   if (!open) return {};
@@ -64,8 +83,7 @@ EvictionResult evict_oldest(const std::string& folder, uint64_t bytes) {
   EvictionResult result{.bytes_left = total_bytes(files)};
   const time_t now = time(nullptr);
   for (const File& file : files) {
-    const bool wanted =
-        file.is_temporary() ? now - file.used.tv_sec < kAbandonedAfter : result.bytes_left <= bytes;
+    const bool wanted = file.is_temporary() ? !file.is_abandoned(now) : result.bytes_left <= bytes;
     if (wanted || unlinkat(dirfd(open.get()), file.name.c_str(), 0) != 0) continue;
     result.bytes_left -= file.bytes;
     ++result.files;

@@ -2,8 +2,14 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace ingot {
+
+// What is in a folder for a moment: temporaries of AtomicFile, and locks.
+inline constexpr std::string_view kTemporaryPrefix = ".ingot-";
+inline constexpr std::string_view kLockPrefix = ".ingot-lock-";
 
 struct EvictionResult {
   uint64_t files = 0;  // deleted
@@ -13,8 +19,14 @@ struct EvictionResult {
 // The size of all files of the folder; 0 where it cannot be read.
 uint64_t folder_bytes(const std::string& folder);
 
+// The names of the files that are entries.
+std::vector<std::string> entry_names(const std::string& folder);
+
 // Deletes the files that were used longest ago until at most `bytes` are left, and temporaries that a killed
 // process left behind.
 EvictionResult evict_oldest(const std::string& folder, uint64_t bytes);
+
+// Deletes temporaries that a killed process left behind: an hour old.
+void remove_abandoned(const std::string& folder);
 
 }  // namespace ingot

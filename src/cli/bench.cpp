@@ -71,13 +71,13 @@ class BenchCommand : public Command {
       measure_in_turns();
     else
       measure_alone();
+    run_.save_cache(logger);
     if (!options_.export_times.empty()) write_json(options_.export_times, samples_json(result_.samples));
     if (!options_.export_profile.empty()) write_json(options_.export_profile, profile_json(*result_.profile));
     print();
   }
 
   void open(Logger& logger) {
-    if (!options_.cache.empty()) run_.keep_cache_in(options_.cache);
     options_.apply_inputs(run_);
     ScratchFolder folder;  // the file may go once it is mapped
     if (options_.onnx.empty())

@@ -58,8 +58,6 @@ void BenchOptions::declare(Arguments& a) {
          "Print what each step of the program took, the slowest first, as 'exec --profile'.");
   a.option(both("--export-profile"), "FILE", export_profile, "Write the times of the steps as JSON.");
   a.flag(both("--dump-layer-info"), dump_layer_info, "Print all steps in the order in which they run.");
-  a.option(both("--runtime-cache-file"), "FOLDER", cache,
-           "Where compiled kernels and packed weights are kept, as $INGOT_CACHE; for Ingot a folder.");
   a.flag(both("--compare-onnxruntime"), compare_onnxruntime,
          "With --onnx: run the same work in ONNX Runtime with as many threads, in turns, and print the ratio "
          "of the "

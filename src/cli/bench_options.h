@@ -23,7 +23,6 @@ struct BenchOptions {
   int64_t average_runs = 0;
   std::string percentiles = "90,95,99";
   std::string export_times;
-  std::string cache;
   std::string export_profile;
   bool dump_profile = false;
   bool dump_layer_info = false;

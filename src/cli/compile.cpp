@@ -1,6 +1,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/atomic_file.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
@@ -9,6 +10,7 @@
 #include "cli/values.h"
 #include "ingot/builder.h"
 #include "ingot/import.h"
+#include "ingot/runtime_cache.h"
 #include "ir/print.h"
 #include "passes/pipeline.h"
 
@@ -50,6 +52,9 @@ class CompileCommand : public Command {
            "Leave the weights out; the engine cannot run without them.");
     a.repeated("--target", "DEVICE", targets_,
                "A device the engine is meant for; default: cpu and reference.");
+    a.option("--prebuild", "cpu:LEVEL,...", prebuild_,
+             "Also compile the kernels for these processors, which this machine need not be, into "
+             "ENGINE.kernels: avx2, avx512, avx512-vnni, avx512-bf16, amx, x86-64-v3 or x86-64-v4.");
     a.repeated("--disable-pass", "PASS", disabled_, fmt::format("Skip a pass: {}.", pass_names(true)));
     a.repeated("--print-after", "PASS", print_after_,
                "Print the graph to standard error after a pass, or after 'all'.");
@@ -72,6 +77,7 @@ class CompileCommand : public Command {
     const std::string path =
         output_.empty() ? std::filesystem::path(model_).stem().string() + ".ingot" : output_;
     const BuildReport report = build_engine_file(graph, path, config_);
+    if (!prebuild_.empty()) prebuild(path);
     if (json_)
       print_json(report_json(path, report));
     else if (!quiet_)
@@ -126,6 +132,15 @@ class CompileCommand : public Command {
       }
   }
 
+  // Beside the engine, replacing what an earlier engine left.
+  void prebuild(const std::string& engine) const {
+    RuntimeCache kernels(*config_.logger);
+    prebuild_kernels(engine, parse_list("--prebuild", prebuild_), kernels, static_cast<int>(threads_));
+    AtomicFile file(engine + ".kernels", "kernel file", AtomicFile::Temporary::nameless, 0644);
+    file.append(kernels.serialize());
+    file.commit();
+  }
+
   static nlohmann::ordered_json report_json(const std::string& path, const BuildReport& report) {
     nlohmann::ordered_json phases = nlohmann::ordered_json::array();
     for (const BuildPhase& p : report.phases)
@@ -142,7 +157,7 @@ class CompileCommand : public Command {
             {"phases", phases}};
   }
 
-  std::string model_, output_, memory_limit_;
+  std::string model_, output_, memory_limit_, prebuild_;
   std::vector<std::string> shapes_, dims_, targets_, disabled_, print_after_;
   BuilderConfig config_;
   int64_t threads_ = 0;

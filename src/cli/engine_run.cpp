@@ -7,6 +7,7 @@
 #include "cli/arguments.h"
 #include "cli/values.h"
 #include "ingot/error.h"
+#include "ingot/runtime_cache.h"
 #include "tensor_io/random_tensor.h"
 #include "tensor_io/tensor_file.h"
 
@@ -78,6 +79,10 @@ void EngineRun::declare_run(Arguments& a) {
       "--isa", "LEVEL", config_.isa,
       "Highest instruction set that the device cpu may use; default: $INGOT_CPU_ISA, else all there are.",
       {"avx2", "avx512", "avx512-vnni", "avx512-bf16", "amx"});
+  a.option("--runtime-cache-file,--runtimeCacheFile", "FILE", cache_file_,
+           "Read compiled kernels from this file, if it is there, and add those of this run to it.");
+  a.repeated("--kernels", "PATH", kernel_files_,
+             "Also take kernels from this file, as 'compile --prebuild' writes, or folder; it is only read.");
   a.flag("--keep-denormals", config_.keep_denormals,
          "Compute with numbers below 1e-38 rather than take them for zero, on the device cpu.");
 }
@@ -93,10 +98,36 @@ void EngineRun::open(Logger& logger) {
   config_.threads = static_cast<int>(threads_);
   if (!device_.empty()) config_.device = device_;
   const Stopwatch watch;
+  open_cache(logger);
   engine_ = Runtime(logger, config_).open(path_);
   load_seconds_ = watch.seconds();
   context_ = engine_->create_context();
   read_inputs();
+}
+
+void EngineRun::open_cache(Logger& logger) {
+  if (cache_file_.empty() && kernel_files_.empty()) return;
+  config_.cache =
+      std::make_shared<RuntimeCache>(logger, RuntimeCacheConfig{.recorder = config_.recorder,
+                                                                .memory = !cache_file_.empty(),
+                                                                .folder = RuntimeCache::default_folder(),
+                                                                .seeds = kernel_files_});
+  if (cache_file_.empty()) return;
+  try {
+    const CacheImport loaded = config_.cache->load(cache_file_);
+    if (loaded.rejected.total() == 0) kernels_loaded_ = loaded.added;
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::not_found) logger.write(LogLevel::warning, error.what());
+  }
+}
+
+void EngineRun::save_cache(Logger& logger) const {
+  if (cache_file_.empty() || config_.cache->stats().entries == kernels_loaded_) return;
+  try {
+    config_.cache->save(cache_file_);
+  } catch (const Error& error) {
+    logger.write(LogLevel::warning, error.what());
+  }
 }
 
 double EngineRun::run() {

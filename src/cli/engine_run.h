@@ -21,9 +21,9 @@ class EngineRun {
   void set_path(std::string path) { path_ = std::move(path); }
   void add_shape(std::string text) { shape_texts_.push_back(std::move(text)); }       // NAME=SHAPE
   void add_input_file(std::string text) { input_texts_.push_back(std::move(text)); }  // NAME=FILE
-  void keep_cache_in(const std::string& folder) { config_.cache_folder = folder; }
   void use_random_inputs(int64_t seed);  // for those not given, unless a seed was
   void open(Logger& logger);
+  void save_cache(Logger& logger) const;  // where a file for it was given; failing is no error
 
   const Engine& engine() const { return *engine_; }
   Context& context() { return *context_; }
@@ -38,6 +38,7 @@ class EngineRun {
   std::string inputs_text() const;
 
  private:
+  void open_cache(Logger& logger);
   void read_inputs();
   void read_input(const std::string& text);
   void read_archive(const std::string& path);
@@ -50,6 +51,9 @@ class EngineRun {
   int64_t seed_ = -1;
   int64_t threads_ = 0;
   RuntimeConfig config_;
+  std::string cache_file_;
+  std::vector<std::string> kernel_files_;
+  uint64_t kernels_loaded_ = 0;  // from cache_file_, if all of it was of use
   std::map<std::string, Shape> shapes_;
   std::map<std::string, int64_t> dims_;
   std::shared_ptr<const Engine> engine_;

@@ -74,6 +74,7 @@ class ExecCommand : public Command {
     std::vector<double> more;
     for (int64_t i = 1; i < runs_; ++i) more.push_back(run_.run());
     write_outputs();
+    run_.save_cache(logger);
     if (!trace_.empty()) write_trace(run_.context().execution_profile(), run_.engine().name(), trace_);
     if (json_)
       print_report_json(first, more);
@@ -120,6 +121,8 @@ class ExecCommand : public Command {
     nlohmann::ordered_json report = {{"engine", run_.engine().name()}, {"device", run_.engine().device()},
                                      {"inputs", run_.inputs_json()},   {"outputs", outputs},
                                      {"load", run_.load_seconds()},    {"first_run", first}};
+    const EngineStats stats = run_.engine().stats();
+    report["kernels"] = {{"compiled", stats.kernels_compiled}, {"cached", stats.kernels_cached}};
     if (!more.empty()) report["steady"] = to_json(summarize(more));
     if (profile_) report["profile"] = profile_json(run_.context().execution_profile());
     print_json(report);

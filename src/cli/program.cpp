@@ -135,6 +135,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   out.push_back(verify_command());
   out.push_back(validity_command());
   out.push_back(import_report_command());
+  out.push_back(kernel_cache_command());
   out.push_back(version_command());
   return out;
 }

@@ -95,6 +95,15 @@ std::vector<std::string> parse_colon_list(std::string_view option, std::string_v
   return out;
 }
 
+std::vector<std::string> parse_list(std::string_view option, std::string_view text) {
+  std::vector<std::string> out;
+  for (std::string_view item : split(text, ',')) {
+    if (item.empty()) fail(option, text, "ITEM,ITEM");
+    out.emplace_back(item);
+  }
+  return out;
+}
+
 std::vector<double> parse_percentiles(std::string_view option, std::string_view text) {
   std::vector<double> out;
   for (std::string_view item : split(text, ',')) {

@@ -26,6 +26,9 @@ uint64_t parse_byte_count(std::string_view option,
 // it.
 std::vector<std::string> parse_colon_list(std::string_view option, std::string_view text);
 
+// "a,b,c"; no item is empty.
+std::vector<std::string> parse_list(std::string_view option, std::string_view text);
+
 // "90,95,99.9": numbers between 0 and 100, 0 excluded.
 std::vector<double> parse_percentiles(std::string_view option, std::string_view text);
 

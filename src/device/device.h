@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/sha256.h"
 #include "ingot/error.h"
 #include "ingot/execution_profile.h"
 #include "ingot/graph.h"
@@ -86,12 +87,17 @@ class Program : public std::enable_shared_from_this<Program> {
   }
 };
 
+class Cache;
+
+// Whether code that was made somewhere is of use here.
+enum class CodeUse { usable, other_version, other_device };
+
 struct CompileOptions {
   int threads = 0;  // for one run, the caller's included; 0: all CPUs the process may use
   std::string
       identity;     // digest of the engine; kernels and packed weights are cached under it; empty: not cached
   std::string isa;  // highest instruction set to use, as the device names them; empty: all there are
-  std::optional<std::string> cache_folder;  // unset: Cache::default_folder(); empty: no cache
+  std::shared_ptr<Cache> cache;  // null: none
   bool keep_denormals = false;
   std::vector<std::vector<Shape>> shapes = {};  // of the inputs, by profile: prepared at once
   Diagnostics diagnostics;                      // of the Runtime; fallbacks and rejections are logged there
@@ -108,6 +114,18 @@ class Device {
   // Throws Error(unsupported) for what the device cannot run.
   virtual std::shared_ptr<const Program> compile(std::shared_ptr<const Graph> graph,
                                                  const CompileOptions& options) const = 0;
+
+  // Of code, or weights packed for it, for `target`, as "cpu:avx512", from the generator of this digest.
+  virtual CodeUse use_of_code(std::string_view, const Digest&) const { return CodeUse::other_device; }
+  // Puts into options.cache the kernels that compile() would make on a machine that is `target`, which this
+  // one need not be: none of them is run. Throws Error(unsupported) for a target that is not of this device.
+  virtual void prebuild(std::shared_ptr<const Graph>, const CompileOptions&, std::string_view target) const {
+    throw Error({.code = ErrorCode::unsupported,
+                 .object = "target",
+                 .name = std::string(target),
+                 .expected = "one that kernels can be compiled for, as cpu:avx2 or cpu:x86-64-v4",
+                 .remedy = "Leave it out."});
+  }
 };
 
 }  // namespace ingot

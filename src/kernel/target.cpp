@@ -18,6 +18,8 @@ constexpr auto kNames = std::to_array<std::pair<IsaLevel, std::string_view>>({
     {IsaLevel::amx, "amx"},
 });
 
+constexpr std::string_view kPrefix = "cpu:";
+
 // Bits of CPUID, named as in the manuals of the processors.
 constexpr uint64_t bits(std::initializer_list<int> positions) {
   uint64_t mask = 0;
@@ -79,6 +81,16 @@ std::optional<IsaLevel> parse_isa_level(std::string_view text) {
   for (const auto& [level, name] : kNames)
     if (name == text) return level;
   return std::nullopt;
+}
+
+std::string target_name(IsaLevel level) { return std::string(kPrefix) + std::string(to_string(level)); }
+
+std::optional<IsaLevel> parse_target_name(std::string_view name) {
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  const std::string_view level = name.substr(kPrefix.size());
+  if (level == "x86-64-v3") return IsaLevel::avx2;
+  if (level == "x86-64-v4") return IsaLevel::avx512;
+  return parse_isa_level(level);
 }
 
 std::optional<IsaLevel> detect_isa_level() {

@@ -19,6 +19,9 @@ struct Target {
 // "avx2", "avx512", "avx512-vnni", "avx512-bf16", "amx".
 std::string_view to_string(IsaLevel level);
 std::optional<IsaLevel> parse_isa_level(std::string_view text);
+// "cpu:avx512", and the level of such a name; the levels of the x86-64 ABI, "cpu:x86-64-v4", are understood.
+std::string target_name(IsaLevel level);
+std::optional<IsaLevel> parse_target_name(std::string_view name);
 // Of the processor this runs on, operating-system support included; empty below AVX2 with FMA and F16C.
 std::optional<IsaLevel> detect_isa_level();
 

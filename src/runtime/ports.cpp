@@ -55,6 +55,22 @@ std::vector<PortInfo> list_outputs(const Graph& graph) {
   return outputs;
 }
 
+std::vector<std::vector<Shape>> shapes_to_prepare(const std::vector<PortInfo>& inputs, size_t profiles,
+                                                  Shape ShapeRange::*pick) {
+  std::vector<std::vector<Shape>> all;
+  for (size_t profile = 0; profile < std::max<size_t>(1, profiles); ++profile) {
+    std::vector<Shape> shapes;
+    for (const PortInfo& input : inputs) {
+      std::optional<Shape> shape = input.type.is_tensor() ? known_shape(input.type) : std::nullopt;
+      if (!shape && profile < input.ranges.size()) shape = input.ranges[profile].*pick;
+      if (!shape) break;
+      shapes.push_back(*shape);
+    }
+    if (shapes.size() == inputs.size()) all.push_back(std::move(shapes));
+  }
+  return all;
+}
+
 size_t find_port(const std::vector<PortInfo>& ports, std::string_view kind, std::string_view name) {
   std::vector<std::string> names;
   for (size_t i = 0; i < ports.size(); ++i) {

@@ -19,6 +19,11 @@ bool has_raw_bytes(const Type& type);
 // What the sizes of a tensor type are; empty where one is not known.
 std::optional<Shape> known_shape(const Type& type, const SymbolSizes& sizes = {});
 
+// Shapes of all inputs that a device should be ready for: those of each profile, or the only ones. `pick` is
+// the end of a range that is meant.
+std::vector<std::vector<Shape>> shapes_to_prepare(const std::vector<PortInfo>& inputs, size_t profiles,
+                                                  Shape ShapeRange::*pick = &ShapeRange::opt);
+
 // Throws Error(invalid_argument) unless an input is given exactly the bytes of its shape, an output at least
 // those.
 void require_input_bytes(const PortInfo& input, const Shape& shape, size_t bytes);

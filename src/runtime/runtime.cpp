@@ -19,6 +19,7 @@
 #include "runtime/engine_state.h"
 #include "runtime/ports.h"
 #include "runtime/report.h"
+#include "runtime/runtime_cache_state.h"
 
 namespace ingot {
 namespace {
@@ -63,23 +64,20 @@ std::shared_ptr<const Tensor> copy_bytes(std::span<const std::byte> bytes) {
   return std::make_shared<const Tensor>(std::move(copy));
 }
 
-// The shapes of the inputs that the device should be ready for: the usual ones of each profile, or the only
-// ones.
-std::vector<std::vector<Shape>> shapes_to_prepare(const Engine::State& engine) {
-  std::vector<std::vector<Shape>> all;
-  const size_t count = std::max<size_t>(1, engine.profiles.size());
-  for (size_t profile = 0; profile < count; ++profile) {
-    std::vector<Shape> shapes;
-    for (const PortInfo& input : engine.inputs) {
-      std::optional<Shape> shape = input.type.is_tensor() ? known_shape(input.type) : std::nullopt;
-      if (!shape && !engine.profiles.empty() && profile < input.ranges.size())
-        shape = input.ranges[profile].opt;
-      if (!shape) break;
-      shapes.push_back(*shape);
-    }
-    if (shapes.size() == engine.inputs.size()) all.push_back(std::move(shapes));
-  }
-  return all;
+// A cache object, or the folder that the configuration or the environment names.
+std::shared_ptr<RuntimeCache> cache_of(Logger& logger, const RuntimeConfig& config) {
+  if (config.cache && config.cache_folder)
+    throw Error({.code = ErrorCode::invalid_argument,
+                 .object = "cache of a runtime",
+                 .expected = "an object or a folder",
+                 .observed = "both",
+                 .remedy = "Leave RuntimeConfig::cache_folder unset, or name the folder in the "
+                           "RuntimeCacheConfig of the object."});
+  if (config.cache) return config.cache;
+  return std::make_shared<RuntimeCache>(
+      logger, RuntimeCacheConfig{.recorder = config.recorder,
+                                 .memory = false,
+                                 .folder = config.cache_folder.value_or(RuntimeCache::default_folder())});
 }
 
 constexpr int kMostThreads = 1024;
@@ -99,6 +97,7 @@ struct Runtime::State {
   Diagnostics diagnostics;
   RuntimeConfig config;
   const Device& device;
+  std::shared_ptr<RuntimeCache> cache;
 
   std::unique_ptr<Engine::State> load(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
                                       const std::string& name) const;
@@ -139,9 +138,9 @@ void Runtime::State::compile(Engine::State& engine, std::shared_ptr<const Graph>
   CompileOptions options{.threads = config.threads,
                          .identity = engine.identity,
                          .isa = config.isa,
-                         .cache_folder = config.cache_folder,
+                         .cache = cache->state().cache,
                          .keep_denormals = config.keep_denormals,
-                         .shapes = shapes_to_prepare(engine),
+                         .shapes = shapes_to_prepare(engine.inputs, engine.profiles.size()),
                          .diagnostics = diagnostics};
   engine.program = device.compile(std::move(graph), options);
   engine.fixed.compile_seconds = watch.seconds();
@@ -169,7 +168,7 @@ Runtime::Runtime(Logger& logger, RuntimeConfig config) {
   state_ = reported(diagnostics, [&] {
     require_possible_threads(config.threads);
     const Device& device = find_device(config.device);
-    return std::make_shared<const State>(State{diagnostics, config, device});
+    return std::make_shared<const State>(State{diagnostics, config, device, cache_of(logger, config)});
   });
 }
 

@@ -5,6 +5,7 @@
 #include "device/cpu/cpu_program.h"
 #include "device/reference/reference_device.h"
 #include "ingot/error.h"
+#include "kernel/compiler.h"
 #include "kernel/target.h"
 
 namespace ingot::cpu {
@@ -53,6 +54,24 @@ class CpuDevice : public Device {
         std::make_shared<CpuProgram>(std::move(graph), options, kernel::Target{choose_level(*here, options)});
     program->prepare(options.shapes);
     return program;
+  }
+
+  CodeUse use_of_code(std::string_view target, const Digest& generator) const override {
+    const std::optional<kernel::IsaLevel> level = kernel::parse_target_name(target);
+    const std::optional<kernel::IsaLevel> here = kernel::detect_isa_level();
+    if (!level || !here || *level > *here) return CodeUse::other_device;
+    const std::string name = to_hex(generator);
+    const bool current = name == kernel::generator_digest() || name == packing_digest();
+    return current ? CodeUse::usable : CodeUse::other_version;
+  }
+
+  void prebuild(std::shared_ptr<const Graph> graph, const CompileOptions& options,
+                std::string_view target) const override {
+    const std::optional<kernel::IsaLevel> level = kernel::parse_target_name(target);
+    if (!level) return Device::prebuild(std::move(graph), options, target);
+    CpuProgram program(std::move(graph), options, kernel::Target{*level});
+    program.prepare(options.shapes);
+    program.keep_kernels();
   }
 };
 

@@ -45,11 +45,13 @@ std::string weights_key(const kernel::Target& target, const CompileOptions& opti
   return options.identity.empty() ? "" : fmt::format("{}-{}", options.identity, to_string(target.level));
 }
 
-std::shared_ptr<Cache> open_cache(const CompileOptions& options) {
-  const std::string folder = options.identity.empty() ? ""
-                             : options.cache_folder   ? *options.cache_folder
-                                                      : Cache::default_folder();
-  return std::make_shared<Cache>(folder, options.diagnostics);
+std::shared_ptr<Cache> cache_of(const CompileOptions& options) {
+  return options.identity.empty() || !options.cache ? std::make_shared<Cache>("") : options.cache;
+}
+
+EntryInfo weights_info(const kernel::Target& target, const CompileOptions& options) {
+  return {.target = kernel::target_name(target.level),
+          .engine = digest_from_hex(options.identity).value_or(Digest{})};
 }
 
 }  // namespace
@@ -115,9 +117,10 @@ CpuProgram::CpuProgram(std::shared_ptr<const Graph> graph, const CompileOptions&
     : graph_(std::move(graph)),
       parts_(cut_graph(*graph_)),
       pool_(shared_thread_pool(options.threads)),
-      cache_(open_cache(options)),
+      cache_(cache_of(options)),
       kernels_(std::make_unique<KernelSet>(target, cache_, options.identity, options.diagnostics)),
-      weights_(std::make_unique<PackedWeights>(cache_, weights_key(target, options), options.diagnostics)),
+      weights_(std::make_unique<PackedWeights>(cache_, weights_key(target, options), options.diagnostics,
+                                               weights_info(target, options))),
       fallbacks_(std::make_shared<FallbackLog>(options.diagnostics)),
       keep_denormals_(options.keep_denormals) {
   name_constants(*graph_, "", weight_names_);

@@ -75,6 +75,7 @@ class CpuProgram : public Program {
   const CpuProgram& body(const GraphPtr& graph) const;
 
   void prepare(const std::vector<std::vector<Shape>>& profiles);
+  void keep_kernels() { kernels_->keep_all(); }  // in the cache
 
  private:
   void make_plans();

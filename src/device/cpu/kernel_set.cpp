@@ -42,6 +42,7 @@ KernelSet::KernelSet(const kernel::Target& target, std::shared_ptr<Cache> cache,
     : target_(target),
       cache_(cache ? std::move(cache) : std::make_shared<Cache>("")),
       image_key_(image_key_of(target, engine_key)),
+      engine_(digest_from_hex(engine_key).value_or(Digest{})),
       diagnostics_(std::move(diagnostics)) {}
 
 int KernelSet::add(kernel::KernelSource source) {
@@ -60,17 +61,25 @@ void KernelSet::prepare(int threads) {
   std::erase_if(missing, [this](Entry* entry) { return load(*entry); });
   const Stopwatch compile_time;
   const double load_seconds = load_time.seconds();
-  if (!missing.empty()) {
-    ThreadPool pool(threads);
-    pool.parallel_for(static_cast<int64_t>(missing.size()), 1,
-                      [&](int64_t i, int64_t, int) { compile(*missing[static_cast<size_t>(i)]); });
-  }
+  if (!missing.empty()) make_all(std::move(missing), threads);
   {
     const std::lock_guard lock(mutex_);
     stats_.load_seconds += load_seconds;
     stats_.compile_seconds += compile_time.seconds();
   }
   publish_image();
+}
+
+// What others are making is left for the end: by then most of it is there, and nobody waited idle.
+void KernelSet::make_all(std::vector<Entry*> missing, int threads) {
+  ThreadPool pool(threads);
+  for (const bool wait : {false, true}) {
+    pool.parallel_for(static_cast<int64_t>(missing.size()), 1, [&](int64_t i, int64_t, int) {
+      Entry*& entry = missing[static_cast<size_t>(i)];
+      if (make(*entry, wait)) entry = nullptr;
+    });
+    std::erase(missing, nullptr);
+  }
 }
 
 std::vector<KernelSet::Entry*> KernelSet::unprepared() {
@@ -95,8 +104,10 @@ void KernelSet::set(Entry& entry, std::shared_ptr<const LoadedKernel> kernel, Ke
 // False where it must be compiled.
 bool KernelSet::load(Entry& entry) {
   KernelRegistry& registry = KernelRegistry::of_process();
-  if (auto kernel = registry.find(entry.key))
-    return set(entry, std::move(kernel), KernelOrigin::registry), true;
+  if (auto kernel = registry.find(entry.key)) {
+    set(entry, std::move(kernel), KernelOrigin::registry);
+    return keep(entry), true;
+  }
   LoadedKernel found;
   KernelOrigin origin = KernelOrigin::embedded;
   const Digest digest = digest_of(entry.key);
@@ -108,42 +119,84 @@ bool KernelSet::load(Entry& entry) {
   }
   if (found.code.empty()) {
     origin = KernelOrigin::entry;
-    if (auto loaded = load_entry(entry)) found = std::move(*loaded);
+    if (auto loaded = load_entry(entry, true)) found = std::move(*loaded);
   }
   if (found.code.empty()) return false;
-  return set(entry, registry.get(entry.key, [&] { return found; }), origin), true;
+  set(entry, registry.get(entry.key, [&] { return found; }), origin);
+  if (origin == KernelOrigin::image) keep(entry);
+  return true;
 }
 
-std::optional<LoadedKernel> KernelSet::load_entry(const Entry& entry) {
-  const auto file = cache_->find("kernel-" + entry.key);
+std::optional<LoadedKernel> KernelSet::load_entry(Entry& entry, bool counted) {
+  const auto file = cache_->find(kernel_entry_key(entry.key), counted);
   if (!file) return std::nullopt;
+  entry.make_microseconds = file->info().make_microseconds;
   return executable(file);
 }
 
+bool KernelSet::make(Entry& entry, bool wait) {
+  const std::string key = kernel_entry_key(entry.key);
+  const Cache::Turn turn = wait ? cache_->wait_turn(key) : cache_->try_turn(key);
+  if (turn.mine) compile(entry);
+  return turn.mine;
+}
+
+// Unless somebody else has just done it.
 void KernelSet::compile(Entry& entry) {
-  bool compiled = false;
+  KernelOrigin origin = KernelOrigin::registry;
   auto kernel = KernelRegistry::of_process().get(entry.key, [&] {
+    if (auto loaded = load_entry(entry, false)) {
+      origin = KernelOrigin::entry;
+      return std::move(*loaded);
+    }
+    const Stopwatch watch;
     const kernel::Code code = kernel::compiler().compile(entry.source, entry.target);
-    compiled = true;
+    entry.make_microseconds = static_cast<uint64_t>(watch.seconds() * 1e6);
+    origin = KernelOrigin::compiled;
     const auto memory = kernel::ExecutableMemory::copy(code);
     return LoadedKernel{memory->bytes(), memory};
   });
-  if (compiled) cache_->put("kernel-" + entry.key, kernel->code);
-  set(entry, std::move(kernel), compiled ? KernelOrigin::compiled : KernelOrigin::registry);
+  if (origin == KernelOrigin::compiled)
+    cache_->put(kernel_entry_key(entry.key), info_of(entry), kernel->code);
+  set(entry, std::move(kernel), origin);
+}
+
+EntryInfo KernelSet::info_of(const Entry& entry) const {
+  return {.target = kernel::target_name(entry.target.level),
+          .generator = digest_of(std::string(kernel::generator_digest())),
+          .engine = engine_,
+          .make_microseconds = entry.make_microseconds};
+}
+
+// What came another way belongs to the kernels of this cache all the same.
+void KernelSet::keep(const Entry& entry) {
+  const std::string key = kernel_entry_key(entry.key);
+  if (cache_->lacks(key))
+    if (const auto memory = Mapping::copy_of(entry.kernel->code))
+      cache_->keep(key, std::make_shared<CacheEntry>(info_of(entry), memory, memory->bytes()));
+}
+
+void KernelSet::keep_all() {
+  for (int id = 0; id < size(); ++id)
+    if (origin(id) != KernelOrigin::none) keep(entry(id));
 }
 
 void KernelSet::open_image() {
-  const auto file = image_key_.empty() ? nullptr : cache_->find(image_key_);
-  if (!file) return;
-  const LoadedKernel memory = executable(file);
-  const auto kernels = kernel::KernelImage::open(memory.code);
+  auto opened = open_image_file(true);
   const std::lock_guard lock(mutex_);
-  if (kernels) {
-    image_ = std::make_shared<const Image>(Image{*kernels, memory.memory});
-  } else {
-    ++stats_.rejected;
-    cache_->drop_damaged(image_key_, "not a list of kernels");
-  }
+  image_ = std::move(opened);
+}
+
+std::shared_ptr<const KernelSet::Image> KernelSet::open_image_file(bool counted) {
+  const auto file = image_key_.empty() ? nullptr : cache_->find(image_key_, counted);
+  if (!file) return nullptr;
+  const LoadedKernel memory = executable(file);
+  if (const auto kernels = kernel::KernelImage::open(memory.code))
+    return std::make_shared<const Image>(Image{*kernels, memory.memory, file->info().make_microseconds});
+  cache_->drop_damaged(image_key_, "not a list of kernels");
+  const std::lock_guard lock(mutex_);
+  ++stats_.rejected;
+  return nullptr;
 }
 
 std::shared_ptr<const KernelSet::Image> KernelSet::image() const {
@@ -151,28 +204,38 @@ std::shared_ptr<const KernelSet::Image> KernelSet::image() const {
   return image_;
 }
 
-// Writes all kernels of the set into the image, unless it has them already. What others left there stays: one
-// process meets other shapes than the next.
+// Writes all kernels of the set into the image, unless it has them already. What others left there stays,
+// also what they left since this set read it: one process meets other shapes than the next.
 void KernelSet::publish_image() {
   if (image_key_.empty()) return;
   std::map<Digest, std::span<const std::byte>> kernels;
   std::vector<std::shared_ptr<const LoadedKernel>> keep_alive;
-  const auto before = image();
+  const auto opened = image();
   bool complete = true;
+  uint64_t make_microseconds = 0;
   {
     const std::lock_guard lock(mutex_);
     for (const Entry& entry : entries_) {
       if (!entry.kernel || entry.origin == KernelOrigin::embedded) continue;
       const Digest digest = digest_of(entry.key);
-      complete = complete && before && !before->kernels.find(digest).empty();
+      complete = complete && opened && !opened->kernels.find(digest).empty();
+      make_microseconds += entry.make_microseconds;
       kernels.emplace(digest, entry.kernel->code);
       keep_alive.push_back(entry.kernel);
     }
   }
   if (kernels.empty() || complete) return;
-  if (before && before->kernels.size() + kernels.size() <= kMaxImageKernels)
+  const Cache::Turn turn = cache_->wait_turn(image_key_);
+  const auto before = open_image_file(false);
+  if (before && before->kernels.size() + kernels.size() <= kMaxImageKernels) {
     kernels.merge(before->kernels.kernels());
-  cache_->put(image_key_, kernel::make_image(kernels));
+    make_microseconds = std::max(make_microseconds, before->make_microseconds);
+  }
+  const EntryInfo info{.target = kernel::target_name(target_.level),
+                       .generator = digest_of(std::string(kernel::generator_digest())),
+                       .engine = engine_,
+                       .make_microseconds = make_microseconds};
+  cache_->put(image_key_, info, kernel::make_image(kernels));
 }
 
 const KernelSet::Entry& KernelSet::entry(int id) const {

@@ -60,6 +60,9 @@ class KernelSet {
   kernel::KernelFunction nest(int id) const { return reinterpret_cast<kernel::KernelFunction>(address(id)); }
   kernel::TileFunction tile(int id) const { return reinterpret_cast<kernel::TileFunction>(address(id)); }
 
+  // Gives the cache every prepared kernel that it lacks, embedded ones too: for another machine.
+  void keep_all();
+
   // For people.
   int size() const;
   const kernel::KernelSource& source(int id) const;
@@ -75,11 +78,13 @@ class KernelSet {
     std::string key;
     std::shared_ptr<const LoadedKernel> kernel;  // null until prepared
     KernelOrigin origin = KernelOrigin::none;
+    uint64_t make_microseconds = 0;  // where it was compiled or came from an entry
   };
   // A file of the cache, or a copy of it where files may not be executed.
   struct Image {
     kernel::KernelImage kernels;
     std::shared_ptr<const void> memory;
+    uint64_t make_microseconds = 0;
   };
 
   const Entry& entry(int id) const;
@@ -87,15 +92,22 @@ class KernelSet {
   std::vector<Entry*> unprepared();
   void set(Entry& entry, std::shared_ptr<const LoadedKernel> kernel, KernelOrigin origin);
   bool load(Entry& entry);
-  std::optional<LoadedKernel> load_entry(const Entry& entry);
+  std::optional<LoadedKernel> load_entry(Entry& entry, bool counted);
+  // False where another process or thread makes it, unless `wait`.
+  bool make(Entry& entry, bool wait);
   void compile(Entry& entry);
+  void make_all(std::vector<Entry*> missing, int threads);
+  void keep(const Entry& entry);
+  EntryInfo info_of(const Entry& entry) const;
   void open_image();
+  std::shared_ptr<const Image> open_image_file(bool counted);
   std::shared_ptr<const Image> image() const;
   void publish_image();
 
   const kernel::Target target_;
   const std::shared_ptr<Cache> cache_;
   const std::string image_key_;
+  const Digest engine_;
   const Diagnostics diagnostics_;
   mutable std::mutex mutex_;  // guards all below
   std::deque<Entry> entries_;

@@ -186,7 +186,7 @@ TEST_F(KernelSetTest, DamagedEntriesAreCompiledAgain) {
 
 TEST_F(KernelSetTest, AnImageThatIsNoneIsRejected) {
   use(3);
-  Cache(folder_.file("c")).put(files("image-").at(0), bytes_of("sound, but not a list of kernels"));
+  Cache(folder_.file("c")).put(files("image-").at(0), {}, bytes_of("sound, but not a list of kernels"));
   const KernelStats stats = use(3);
   EXPECT_EQ(stats.rejected, 1u);
   EXPECT_EQ(stats.entry, 3u);

@@ -67,12 +67,17 @@ std::optional<std::vector<Row>> read_index(std::span<const std::byte> payload) {
 
 }  // namespace
 
+std::string_view packing_digest() { return kPackingDigest; }
+
 void PackedWeights::Unmap::operator()(std::byte* memory) const { munmap(memory, bytes); }
 
 PackedWeights::PackedWeights(std::shared_ptr<Cache> cache, const std::string& engine_key,
-                             Diagnostics diagnostics)
+                             Diagnostics diagnostics, const EntryInfo& info)
     : cache_(cache ? std::move(cache) : std::make_shared<Cache>("")),
       file_key_(file_key_of(engine_key)),
+      info_{.target = info.target,
+            .generator = digest_from_hex(kPackingDigest).value_or(Digest{}),
+            .engine = info.engine},
       diagnostics_(std::move(diagnostics)) {
   open();
 }
@@ -171,7 +176,7 @@ void PackedWeights::publish() {
     if (piece->ready) ready.emplace(key, piece->bytes);
   }
   const std::vector<std::byte> index = bytes_of(index_of(ready));
-  cache_->put(file_key_, index, [&](AtomicFile& file) {
+  cache_->put(file_key_, info_, index, [&](AtomicFile& file) {
     for (const auto& [key, bytes] : ready) {
       file.append_zeros(aligned(file.size()) - file.size());
       file.append(bytes);

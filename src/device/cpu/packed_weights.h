@@ -15,6 +15,9 @@
 
 namespace ingot::cpu {
 
+// SHA-256, in hex, of the sources that decide how weights are packed.
+std::string_view packing_digest();
+
 struct PackedWeightsStats {
   uint64_t mapped_pieces = 0;  // taken from the cache
   uint64_t mapped_bytes = 0;
@@ -28,7 +31,8 @@ struct PackedWeightsStats {
 class PackedWeights {
  public:
   // An empty `engine_key` keeps nothing in the cache.
-  PackedWeights(std::shared_ptr<Cache> cache, const std::string& engine_key, Diagnostics diagnostics = {});
+  PackedWeights(std::shared_ptr<Cache> cache, const std::string& engine_key, Diagnostics diagnostics = {},
+                const EntryInfo& info = {});
   ~PackedWeights();
 
   // `bytes` bytes at a multiple of 64. The first time anywhere, `pack` fills them, which are zero; several
@@ -70,6 +74,7 @@ class PackedWeights {
 
   const std::shared_ptr<Cache> cache_;
   const std::string file_key_;
+  const EntryInfo info_;  // of the file
   const Diagnostics diagnostics_;
   std::shared_ptr<const CacheEntry> file_;  // neither it nor what lies in it changes after construction
   std::map<Digest, Stored> stored_;
