@@ -63,7 +63,7 @@ struct ProgramStats {
   int64_t arena_bytes = 0;        // intermediate values and scratch
   int64_t arena_least_bytes = 0;  // what no arena can do without: the largest set of values alive at once
   int64_t scratch_bytes = 0;      // most of a step
-  int64_t packed_bytes = 0;      // of weights in packed form
+  int64_t packed_bytes = 0;       // of weights in packed form
 };
 
 // A graph made ready for one device. Immutable: any number of threads may use it at once. It keeps alive what
