@@ -1,6 +1,7 @@
 // Kernels in files, and prebuilt ones, as a user meets them; and processes that share a cache or die with it.
 #include "ingot/runtime_cache.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -338,8 +339,9 @@ TEST_F(KernelFiles, AKilledProcessLeavesNothingUnreadable) {
     if (round % 3 != 0) fs::remove_all(cache_);
     Child victim([&] {
       setenv("INGOT_CACHE", cache_.c_str(), 1);
-      freopen("/dev/null", "w", stdout);
-      freopen("/dev/null", "w", stderr);
+      const int nothing = open("/dev/null", O_RDWR);
+      dup2(nothing, STDOUT_FILENO);
+      dup2(nothing, STDERR_FILENO);
       std::vector<char*> words = {const_cast<char*>(INGOT_PROGRAM)};
       for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
       words.push_back(nullptr);
