@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 
 #include "base/bytes.h"
 #include "base/checked.h"
@@ -28,7 +29,7 @@ std::string folder_of(const std::string& path) {
 // machine, and O_EXCL or link() notice a clash with another machine on a shared disk.
 std::string new_temporary_name(const std::string& folder) {
   static std::atomic<uint64_t> counter = 0;
-  return fmt::format("{}/.ingot-{}-{}.tmp", folder, getpid(), counter++);
+  return fmt::format("{}/{}{}-{}.tmp", folder, AtomicFile::kTemporaryPrefix, getpid(), counter++);
 }
 
 }  // namespace
@@ -45,6 +46,20 @@ AtomicFile::AtomicFile(std::string path, std::string_view object, Temporary temp
 
 AtomicFile::~AtomicFile() {
   if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+void AtomicFile::remove_abandoned(const std::string& folder) noexcept try {
+  namespace fs = std::filesystem;
+  std::error_code error;  // what cannot be read or deleted is left to others
+  for (fs::directory_iterator file(folder, error), end; file != end && !error; file.increment(error)) {
+    if (!file->path().filename().string().starts_with(kTemporaryPrefix)) continue;
+    std::error_code unknown;
+    const fs::file_time_type written = file->last_write_time(unknown);
+    const bool abandoned = !unknown && file->symlink_status(unknown).type() == fs::file_type::regular &&
+                           fs::file_time_type::clock::now() - written >= kAbandonedAfter;
+    if (abandoned) fs::remove(file->path(), unknown);
+  }
+} catch (const std::exception&) {  // out of memory
 }
 
 void AtomicFile::open_temporary(Temporary temporary) {

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -43,8 +44,15 @@ class AtomicFile {
   // Replaces bytes already appended, a header for example; throws internal beyond size().
   void write_at(uint64_t offset, std::span<const std::byte> bytes);
 
+  // What the names of temporaries begin with, and those of other files that live for a moment.
+  static constexpr std::string_view kTemporaryPrefix = ".ingot-";
+  static constexpr std::chrono::hours kAbandonedAfter{1};  // no file takes as long to write
+  // Deletes the temporaries that killed processes left in a folder: those that are as old.
+  static void remove_abandoned(const std::string& folder) noexcept;
+
   uint64_t size() const { return written_ + buffer_.size(); }  // bytes appended so far
   const std::string& path() const { return path_; }
+  const std::string& folder() const { return folder_; }  // that of the path
 
   // Publishes. At most once, and no writes after it.
   void commit(Durability durability = Durability::synced);

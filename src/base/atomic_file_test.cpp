@@ -40,6 +40,20 @@ TEST_P(AtomicFileTest, AppearsOnlyWithCommitAndReplacesTheOldFile) {
   EXPECT_EQ(entries(folder_), 1u);
 }
 
+TEST(AtomicFile, TemporariesOfTheDeadGoWhenTheyAreOld) {
+  TempFolder folder;
+  const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::hours(2);
+  for (const char* name : {".ingot-1-1.tmp", ".ingot-1-2.tmp", "mine", ".hidden"}) folder.write(name, "x");
+  for (const char* name : {".ingot-1-1.tmp", "mine", ".hidden"})
+    std::filesystem::last_write_time(folder.file(name), old);
+  std::filesystem::create_directory(folder.file(".ingot-folder"));
+  std::filesystem::last_write_time(folder.file(".ingot-folder"), old);
+  AtomicFile::remove_abandoned(folder.path());
+  EXPECT_FALSE(std::filesystem::exists(folder.file(".ingot-1-1.tmp")));
+  EXPECT_EQ(entries(folder), 4u);
+  AtomicFile::remove_abandoned(folder.file("missing"));
+}
+
 TEST_P(AtomicFileTest, LeavesNothingWithoutCommit) {
   {
     AtomicFile file(folder_.file("a"), "file", GetParam());

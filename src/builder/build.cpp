@@ -142,6 +142,7 @@ void log_result(const BuilderConfig& config, const BuildReport& report, std::str
 BuildReport build_engine_file(const Graph& graph, const std::string& path, const BuilderConfig& config) {
   BuildReport report;
   AtomicFile file(path, "engine file");
+  AtomicFile::remove_abandoned(file.folder());
   FileSink sink(file);
   Build(config, report).run(graph, sink, false, [&] { file.commit(); });
   log_result(config, report, path);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/stopwatch.h"
@@ -81,9 +82,13 @@ bool Cache::put(std::string_view key, const EntryInfo& info, std::span<const std
   return kept;
 }
 
+bool Cache::folder_lacks(std::string_view key) const {
+  const auto has = [&](const auto& layer) { return layer->contains(key); };
+  return folder_ && !has(folder_) && !seeded_.contains(key) && std::ranges::none_of(seed_folders_, has);
+}
+
 bool Cache::lacks(std::string_view key) const {
-  if (config_.memory && !memory_.contains(key)) return true;
-  return folder_ && !folder_->contains(key);
+  return (config_.memory && !memory_.contains(key)) || folder_lacks(key);
 }
 
 bool Cache::keep(const std::string& key, const std::shared_ptr<const CacheEntry>& entry) {
@@ -92,8 +97,7 @@ bool Cache::keep(const std::string& key, const std::shared_ptr<const CacheEntry>
     counters_.evicted += memory_.put({key, entry, seconds_now()});
     kept = true;
   }
-  if (folder_ && !folder_->contains(key))
-    kept = folder_->put(key, entry->info(), entry->payload(), {}) || kept;
+  if (folder_lacks(key)) kept = folder_->put(key, entry->info(), entry->payload(), {}) || kept;
   return kept;
 }
 
@@ -122,10 +126,12 @@ Cache::Turn Cache::wait_turn(std::string_view key) {
   const std::string path = lock_path(key);
   if (path.empty()) return {};
   const Stopwatch watch;
+  // One that was stuck may hold many.
+  const auto wait = counters_.lock_timeouts == 0 ? config_.lock_wait : config_.lock_wait / 10;
   try {
-    return {true, EntryLock::wait(path, config_.lock_wait)};
+    return {true, EntryLock::wait(path, wait)};
   } catch (const Error& error) {
-    const bool timed_out = watch.seconds() >= std::chrono::duration<double>(config_.lock_wait).count();
+    const bool timed_out = watch.seconds() >= std::chrono::duration<double>(wait).count();
     if (timed_out && counters_.lock_timeouts++ == 0)
       config_.diagnostics.log(
           LogLevel::warning,

@@ -50,6 +50,7 @@ class Cache {
   // not.
   bool keep(const std::string& key, const std::shared_ptr<const CacheEntry>& entry);
   bool lacks(std::string_view key) const;  // whether keep() would write it
+  bool keeps_in_memory() const { return config_.memory; }
   // Bytes of a file before its payload: for those who align pieces of the rest in the file.
   static constexpr uint64_t kHeaderBytes = 256;
 
@@ -79,6 +80,7 @@ class Cache {
   void open_seed(const std::string& path);
   std::shared_ptr<const CacheEntry> look_up(std::string_view key);
   std::string lock_path(std::string_view key);
+  bool folder_lacks(std::string_view key) const;  // and no seed has it
 
   const CacheConfig config_;
   CacheCounters counters_;

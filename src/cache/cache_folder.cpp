@@ -193,7 +193,7 @@ std::string CacheFolder::lock_path(std::string_view key) {
 void CacheFolder::keep_within_limit(uint64_t added) {
   const std::lock_guard lock(eviction_);
   if (known_bytes_ == ~uint64_t{0}) {
-    remove_abandoned(folder_);
+    AtomicFile::remove_abandoned(folder_);
     known_bytes_ = folder_bytes(folder_);
   }
   known_bytes_ += added;

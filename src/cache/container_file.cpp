@@ -56,7 +56,7 @@ ContainerContent read_container_file(const std::string& path, CacheTrust trust) 
 
 void update_container_file(const std::string& path, std::chrono::milliseconds wait,
                            const std::function<std::vector<NamedEntry>(ContainerContent)>& change) {
-  remove_abandoned(folder_of(path));
+  AtomicFile::remove_abandoned(folder_of(path));
   const std::filesystem::path name(path);
   const EntryLock lock =
       EntryLock::wait(fmt::format("{}/{}{}", folder_of(path), kLockPrefix, name.filename().string()), wait);

@@ -6,23 +6,21 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <ctime>
 #include <memory>
 #include <string_view>
 #include <vector>
 
+#include "base/atomic_file.h"
+
 namespace ingot {
 namespace {
-
-constexpr time_t kAbandonedAfter = 3600;  // no entry takes an hour to write
 
 struct File {
   std::string name;
   timespec used;
   uint64_t bytes;
 
-  bool is_temporary() const { return name.starts_with(kTemporaryPrefix); }
-  bool is_abandoned(time_t now) const { return is_temporary() && now - used.tv_sec >= kAbandonedAfter; }
+  bool is_temporary() const { return name.starts_with(AtomicFile::kTemporaryPrefix); }
   bool operator<(const File& other) const {
     return std::pair(used.tv_sec, used.tv_nsec) < std::pair(other.used.tv_sec, other.used.tv_nsec);
   }
@@ -67,23 +65,15 @@ std::vector<std::string> entry_names(const std::string& folder) {
   return names;
 }
 
-void remove_abandoned(const std::string& folder) {
-  const OpenFolder open(opendir(folder.c_str()));
-  if (!open) return;
-  const time_t now = time(nullptr);
-  for (const File& file : files_of(open.get()))
-    if (file.is_abandoned(now)) unlinkat(dirfd(open.get()), file.name.c_str(), 0);
-}
-
 EvictionResult evict_oldest(const std::string& folder, uint64_t bytes) {
   const OpenFolder open(opendir(folder.c_str()));
   if (!open) return {};
+  AtomicFile::remove_abandoned(folder);
   std::vector<File> files = files_of(open.get());
   std::sort(files.begin(), files.end());
   EvictionResult result{.bytes_left = total_bytes(files)};
-  const time_t now = time(nullptr);
   for (const File& file : files) {
-    const bool wanted = file.is_temporary() ? !file.is_abandoned(now) : result.bytes_left <= bytes;
+    const bool wanted = file.is_temporary() || result.bytes_left <= bytes;
     if (wanted || unlinkat(dirfd(open.get()), file.name.c_str(), 0) != 0) continue;
     result.bytes_left -= file.bytes;
     ++result.files;

@@ -7,8 +7,7 @@
 
 namespace ingot {
 
-// What is in a folder for a moment: temporaries of AtomicFile, and locks.
-inline constexpr std::string_view kTemporaryPrefix = ".ingot-";
+// Of the names of locks, which are temporaries too.
 inline constexpr std::string_view kLockPrefix = ".ingot-lock-";
 
 struct EvictionResult {
@@ -25,8 +24,5 @@ std::vector<std::string> entry_names(const std::string& folder);
 // Deletes the files that were used longest ago until at most `bytes` are left, and temporaries that a killed
 // process left behind.
 EvictionResult evict_oldest(const std::string& folder, uint64_t bytes);
-
-// Deletes temporaries that a killed process left behind: an hour old.
-void remove_abandoned(const std::string& folder);
 
 }  // namespace ingot

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <set>
 
-#include "cache/eviction.h"
 #include "ingot/error.h"
 
 namespace ingot::cli {
@@ -31,7 +30,7 @@ class FolderStore : public CacheStore {
 
   void remove(const std::vector<CacheListing>& entries) override {
     for (const CacheListing& entry : entries) unlink((path_ + "/" + entry.key).c_str());
-    remove_abandoned(path_);
+    AtomicFile::remove_abandoned(path_);
   }
 
   void add(std::vector<NamedEntry> entries) override {

@@ -42,6 +42,12 @@ void prebuild_kernels(const std::string& engine_path, const std::vector<std::str
                                  .cache = cache.state().cache,
                                  .shapes = shapes_to_prebuild(inputs, content.profiles.size()),
                                  .diagnostics = diagnostics};
+    if (options.shapes.empty())
+      diagnostics.log(
+          LogLevel::warning,
+          fmt::format("engine '{}' has no profile that says which shapes to prebuild kernels for; "
+                      "build it with profiles",
+                      engine_path));
     const auto graph = std::make_shared<const Graph>(std::move(content.graph));
     for (const std::string& target : targets)
       find_device(target.substr(0, target.find(':'))).prebuild(graph, options, target);

@@ -123,7 +123,7 @@ bool KernelSet::load(Entry& entry) {
   }
   if (found.code.empty()) return false;
   set(entry, registry.get(entry.key, [&] { return found; }), origin);
-  if (origin == KernelOrigin::image) keep(entry);
+  if (origin == KernelOrigin::image && cache_->keeps_in_memory()) keep(entry);
   return true;
 }
 
