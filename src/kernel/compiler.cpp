@@ -80,7 +80,7 @@ std::string to_string(const KernelSource& source) {
 
 std::string kernel_key(const KernelSource& source, const Target& target) {
   return to_hex(
-      sha256(fmt::format("{}\n{}\n{}", kGeneratorDigest, to_string(target.level), to_string(source))));
+      sha256(fmt::format("{}\n{}\n{}", kGeneratorDigest, to_string(target), to_string(source))));
 }
 
 Target least_target(const KernelSource& source, const Target& target) {
@@ -88,7 +88,7 @@ Target least_target(const KernelSource& source, const Target& target) {
   const LoopNest& nest = tile ? tile->epilogue : std::get<LoopNest>(source);
   const bool has_bf16 =
       std::ranges::any_of(nest.accesses, [](const Access& a) { return a.dtype == DType::bf16; });
-  const bool is_special = has_bf16 || (tile && (tile->a == DType::u8 || tile->b == DType::bf16));
+  const bool is_special = has_bf16 || (tile && (is_integer(tile->a) || tile->b == DType::bf16));
   return is_special ? target : Target{std::min(target.level, IsaLevel::avx512)};
 }
 

@@ -95,7 +95,7 @@ struct TileWindow {
 // and, along rows, 0 or any other constant: rows are found through TileCall::rows.
 struct TileKernel {
   TileKind kind = TileKind::dot;
-  DType a = DType::f32;  // f32, or u8 with b s8 for sums in i32
+  DType a = DType::f32;  // f32, or u8 (a dot at level amx: i8 too) with b i8 for sums in i32
   DType b = DType::f32;  // f32, f16, bf16 (widened), i8
   int32_t rows = 1;
   int32_t vectors = 1;

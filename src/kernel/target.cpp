@@ -33,7 +33,7 @@ constexpr uint64_t kAvx2Ebx = bits({3, 5, 8});               // BMI1, AVX2, BMI2
 constexpr uint64_t kAvx512Ebx = bits({16, 17, 28, 30, 31});  // F, DQ, CD, BW, VL
 constexpr uint64_t kVnniEcx = bits({11});
 constexpr uint64_t kBf16Eax = bits({5});
-constexpr uint64_t kAmxEdx = bits({22, 24, 25});  // BF16, TILE, INT8
+constexpr uint64_t kAmxEdx = bits({24, 25});  // TILE, INT8
 // State that the operating system saves, in XCR0.
 constexpr uint64_t kAvxState = bits({1, 2});
 constexpr uint64_t kAvx512State = bits({5, 6, 7});
@@ -61,16 +61,27 @@ bool request_tiles() {
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
-std::optional<IsaLevel> detect() {
-  if (!has(CpuId(1).ecx, kBasicEcx) || !has(CpuId(0x80000001).ecx, kExtendedEcx)) return std::nullopt;
+struct Detected {
+  std::optional<IsaLevel> level;
+  bool refuses_tiles = false;
+};
+
+Detected detect() {
+  if (!has(CpuId(1).ecx, kBasicEcx) || !has(CpuId(0x80000001).ecx, kExtendedEcx)) return {};
   const uint64_t state = saved_state();
   const CpuId features(7);
-  if (!has(state, kAvxState) || !has(features.ebx, kAvx2Ebx)) return std::nullopt;
-  if (!has(state, kAvx512State) || !has(features.ebx, kAvx512Ebx)) return IsaLevel::avx2;
-  if (!has(features.ecx, kVnniEcx)) return IsaLevel::avx512;
-  if (!has(CpuId(7, 1).eax, kBf16Eax)) return IsaLevel::avx512_vnni;
-  const bool tiles = has(state, kTileState) && has(features.edx, kAmxEdx) && request_tiles();
-  return tiles ? IsaLevel::amx : IsaLevel::avx512_bf16;
+  if (!has(state, kAvxState) || !has(features.ebx, kAvx2Ebx)) return {};
+  if (!has(state, kAvx512State) || !has(features.ebx, kAvx512Ebx)) return {IsaLevel::avx2};
+  if (!has(features.ecx, kVnniEcx)) return {IsaLevel::avx512};
+  if (!has(CpuId(7, 1).eax, kBf16Eax)) return {IsaLevel::avx512_vnni};
+  if (!has(features.edx, kAmxEdx)) return {IsaLevel::avx512_bf16};
+  if (has(state, kTileState) && request_tiles()) return {IsaLevel::amx};
+  return {IsaLevel::avx512_bf16, true};
+}
+
+const Detected& detected() {
+  static const Detected found = detect();
+  return found;
 }
 
 }  // namespace
@@ -93,9 +104,12 @@ std::optional<IsaLevel> parse_target_name(std::string_view name) {
   return parse_isa_level(level);
 }
 
-std::optional<IsaLevel> detect_isa_level() {
-  static const std::optional<IsaLevel> level = detect();
-  return level;
+std::string to_string(const Target& target) {
+  return std::string(to_string(target.level)) + (target.emulates_tiles ? " emulated" : "");
 }
+
+std::optional<IsaLevel> detect_isa_level() { return detected().level; }
+
+bool tiles_are_refused() { return detected().refuses_tiles; }
 
 }  // namespace ingot::kernel

@@ -1,5 +1,6 @@
 #include "device/cpu/cpu_device.h"
 
+#include <atomic>
 #include <cstdlib>
 
 #include "device/cpu/cpu_program.h"
@@ -13,11 +14,15 @@ namespace {
 
 constexpr const char* kIsaVariable = "INGOT_CPU_ISA";
 
-// The level wanted by name, from the options or else the environment.
-std::optional<kernel::IsaLevel> wanted_level(const CompileOptions& options) {
-  std::string wanted = options.isa;
-  if (wanted.empty())
-    if (const char* variable = std::getenv(kIsaVariable)) wanted = variable;
+std::atomic<bool> emulation_is_allowed = false;
+
+// The name of the level wanted, from the options or else the environment.
+std::string wanted_name(const CompileOptions& options) {
+  const char* variable = std::getenv(kIsaVariable);
+  return options.isa.empty() && variable ? variable : options.isa;
+}
+
+std::optional<kernel::IsaLevel> level_of(const std::string& wanted) {
   if (wanted.empty()) return std::nullopt;
   if (std::optional<kernel::IsaLevel> level = kernel::parse_isa_level(wanted)) return level;
   throw Error({.code = ErrorCode::invalid_argument,
@@ -27,14 +32,25 @@ std::optional<kernel::IsaLevel> wanted_level(const CompileOptions& options) {
                .remedy = fmt::format("Correct {} or the configuration of the runtime.", kIsaVariable)});
 }
 
-kernel::IsaLevel choose_level(kernel::IsaLevel here, const CompileOptions& options) {
-  const std::optional<kernel::IsaLevel> wanted = wanted_level(options);
-  if (!wanted || *wanted <= here) return wanted.value_or(here);
+kernel::Target choose_target(kernel::IsaLevel here, const CompileOptions& options) {
+  const std::string name = wanted_name(options);
+  if (name == kEmulatedTiles && emulation_is_allowed && here >= kernel::IsaLevel::avx512_vnni)
+    return {kernel::IsaLevel::amx, true};
+  const std::optional<kernel::IsaLevel> wanted = level_of(name);
+  if (!wanted || *wanted <= here) return {wanted.value_or(here)};
   throw Error({.code = ErrorCode::incompatible,
                .object = "instruction set",
                .name = std::string(to_string(*wanted)),
                .expected = fmt::format("at most {}, which this processor has", to_string(here)),
                .remedy = fmt::format("Unset {} or choose a lower one.", kIsaVariable)});
+}
+
+void log_refused_tiles(const Diagnostics& diagnostics, kernel::IsaLevel here) {
+  static std::atomic<bool> is_logged = false;
+  if (!kernel::tiles_are_refused() || is_logged.exchange(true)) return;
+  diagnostics.log(LogLevel::warning,
+                  fmt::format("the system does not let this process use the AMX of the processor: kernels use {}",
+                              to_string(here)));
 }
 
 class CpuDevice : public Device {
@@ -50,8 +66,8 @@ class CpuDevice : public Device {
           "this processor lacks AVX2, FMA or F16C: inference runs on the reference device, slowly");
       return reference::device().compile(std::move(graph), options);
     }
-    auto program =
-        std::make_shared<CpuProgram>(std::move(graph), options, kernel::Target{choose_level(*here, options)});
+    log_refused_tiles(options.diagnostics, *here);
+    auto program = std::make_shared<CpuProgram>(std::move(graph), options, choose_target(*here, options));
     program->prepare(options.shapes);
     return program;
   }
@@ -76,6 +92,8 @@ class CpuDevice : public Device {
 };
 
 }  // namespace
+
+void allow_tile_emulation() { emulation_is_allowed = true; }
 
 const Device& device() {
   static const CpuDevice device;

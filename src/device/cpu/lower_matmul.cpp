@@ -37,9 +37,7 @@ class MatMulLowering {
       b_ = builder_.place(node_.operands[1]);
       return;
     }
-    lowering_.work().types.a = DType::u8;
-    lowering_.work().types.b = DType::i8;
-    a_ = rows_dense(lowering_.as_u8(builder_.place(quantised_ ? quantised_->a.integers : node_.operands[0])));
+    a_ = rows_dense(lowering_.as_bytes(builder_.place(quantised_ ? quantised_->a.integers : node_.operands[0])));
     b_ = builder_.place(quantised_ ? quantised_->b.integers : node_.operands[1]);
   }
 
@@ -50,10 +48,8 @@ class MatMulLowering {
   }
 
   int32_t result() {
-    if (quantised_) {
-      const int64_t shift = builder_.graph().type(quantised_->a.integers).dtype == DType::i8 ? 128 : 0;
-      return lowering_.dequantised(*quantised_, quantised_->a.zero + shift, b_, source(), nullptr);
-    }
+    if (quantised_)
+      return lowering_.dequantised(*quantised_, lowering_.zero_of(quantised_->a), b_, source(), nullptr);
     const int32_t sum = lowering_.accumulator();
     if (node_.op != Op::MatMulInteger || node_.operands.size() < 3 || node_.operands[2].is_none()) return sum;
     GroupExprs& exprs = lowering_.exprs();

@@ -27,7 +27,7 @@ int32_t TileLowering::add_place(const Place& place) {
 }
 
 int32_t TileLowering::accumulator() {
-  const DType dtype = work_.types.a == DType::u8 ? DType::i32 : DType::f32;
+  const DType dtype = is_integer(work_.types.a) ? DType::i32 : DType::f32;
   return exprs_.add({.kind = kernel::ExprKind::accumulator, .dtype = dtype, .args = {}});
 }
 
@@ -161,8 +161,10 @@ Place TileLowering::as_f32(const Place& place) {
   return out;
 }
 
-Place TileLowering::as_u8(const Place& place) {
-  if (place.view.dtype == DType::u8) return place;
+Place TileLowering::as_bytes(const Place& place) {
+  work_.types.a = byte_type(builder_.workshop().target, place.view.dtype);
+  work_.types.b = DType::i8;
+  if (place.view.dtype == work_.types.a) return place;
   Place out = builder_.allocate_arena(
       DType::u8, Shape(place.view.sizes.begin(), place.view.sizes.begin() + place.view.rank),
       axis_order(place.view));
@@ -194,6 +196,11 @@ int32_t centred(DType dtype, std::byte weight) {
 }
 
 }  // namespace
+
+int64_t TileLowering::zero_of(const Quantised& a) const {
+  const bool is_shifted = builder_.graph().type(a.integers).dtype != work_.types.a;
+  return a.zero + (is_shifted ? 128 : 0);
+}
 
 Place TileLowering::column_sums(const Place& b, const PackSource& source) {
   const int64_t count = source.columns.extent;

@@ -112,11 +112,9 @@ class ConvLowering : public WindowLowering {
  private:
   Place operand() {
     if (!quantised_) return lowering_.as_f32(builder_.place(node_.operands[0]));
-    lowering_.work().types.a = DType::u8;
-    lowering_.work().types.b = DType::i8;
-    const Place& x = builder_.place(quantised_->a.integers);
-    zero_ = quantised_->a.zero + (x.view.dtype == DType::i8 ? 128 : 0);
-    return lowering_.as_u8(x);
+    const Place x = lowering_.as_bytes(builder_.place(quantised_->a.integers));
+    zero_ = lowering_.zero_of(quantised_->a);
+    return x;
   }
 
   bool can_fold() const {

@@ -94,7 +94,7 @@ void StepProfiler::add_event(uint32_t record, int thread, Time begin, Time end) 
 }
 
 ExecutionProfile StepProfiler::profile(const KernelSet& kernels) const {
-  ExecutionProfile out{.target = std::string(to_string(kernels.target().level)),
+  ExecutionProfile out{.target = to_string(kernels.target()),
                        .inferences = inferences_,
                        .seconds = seconds_,
                        .steps = {},

@@ -7,6 +7,8 @@ namespace {
 
 using kernel::TileKind;
 
+constexpr int kMostRows = 14;  // in vectors, of dots and sliding windows
+
 // Registers besides the sums: what a step holds of b, of a, and in between.
 int other_registers(const kernel::Target& target, const TileTypes& types, int vectors) {
   const bool in_pairs =
@@ -16,14 +18,23 @@ int other_registers(const kernel::Target& target, const TileTypes& types, int ve
   return vectors + 1;
 }
 
-int most_rows(const kernel::Target& target, const TileTypes& types, int vectors) {
-  const int sums = target.registers() - other_registers(target, types, vectors);
-  constexpr int kMostWindowRows = 8;  // their pointers stay in registers
-  return std::min(sums / vectors, types.kind == TileKind::dot ? kMaxTileRows : kMostWindowRows);
+// In the tile registers of AMX.
+bool in_tile_registers(const kernel::Target& target, const TileTypes& types) {
+  return target.level >= kernel::IsaLevel::amx && is_integer(types.a) && types.kind == TileKind::dot;
 }
 
-// Time per useful vector of columns, measured on long products and relative to the best.
-double overhead(int vectors) {
+int most_rows(const kernel::Target& target, const TileTypes& types, int vectors) {
+  if (in_tile_registers(target, types)) return 16;
+  const int sums = target.registers() - other_registers(target, types, vectors);
+  constexpr int kMostWindowRows = 8;  // their pointers stay in registers
+  return std::min(sums / vectors, types.kind == TileKind::dot ? kMostRows : kMostWindowRows);
+}
+
+// Time per useful vector of columns relative to the best: measured on long products; of AMX from the latency
+// of a product (52 cycles) and the rate at which independent ones start (one in 16).
+double overhead(int vectors, bool in_tile_registers) {
+  constexpr double kOfRegisters[] = {0, 3.25, 1.63, 1.08, 1.0};
+  if (in_tile_registers) return kOfRegisters[vectors];
   constexpr double kOverhead[] = {0, 1.25, 1.06, 1.02, 1.0, 1.03, 1.05};
   return kOverhead[vectors];
 }
@@ -31,7 +42,7 @@ double overhead(int vectors) {
 int most_window_rows(const kernel::Target& target, int taps, int vectors) {
   constexpr int kMostOutputs = 18;  // their code is unrolled
   const int most = (target.registers() - 1 - vectors) / vectors - taps;
-  return std::min({most, kMostOutputs / vectors, kMaxTileRows});
+  return std::min({most, kMostOutputs / vectors, kMostRows});
 }
 
 }  // namespace
@@ -57,17 +68,22 @@ TileChoice choose_window_tile(const kernel::Target& target, const TileTypes& typ
   return best;
 }
 
+DType byte_type(const kernel::Target& target, DType dtype) {
+  return target.level >= kernel::IsaLevel::amx ? dtype : DType::u8;
+}
+
 TileChoice choose_tile(const kernel::Target& target, const TileTypes& types, int64_t, int64_t columns) {
   const int lanes = target.lanes();
   const int64_t needed = std::max<int64_t>(1, (columns + lanes - 1) / lanes);
-  const int widest = lanes == 16 ? 6 : 3;
+  const bool in_registers = in_tile_registers(target, types);
+  const int widest = in_registers ? 4 : lanes == 16 ? 6 : 3;
   TileChoice best{.rows = 1, .vectors = 1, .lanes = lanes};
   double best_cost = 0;
   for (int vectors = 1; vectors <= widest; ++vectors) {
     const int rows = most_rows(target, types, vectors);
     if (rows < 2) continue;
     const int64_t computed = (needed + vectors - 1) / vectors * vectors;
-    const double cost = static_cast<double>(computed) * overhead(vectors);
+    const double cost = static_cast<double>(computed) * overhead(vectors, in_registers);
     if (best_cost == 0 || cost < best_cost) {
       best_cost = cost;
       best.rows = rows;

@@ -11,7 +11,7 @@ namespace ingot::cpu {
 // What the tiles of a problem compute; together with TileChoice, heights and epilogue it makes the kernels.
 struct TileTypes {
   kernel::TileKind kind = kernel::TileKind::dot;
-  DType a = DType::f32;  // f32, or u8 where b is i8
+  DType a = DType::f32;  // f32, or u8 or byte_type() where b is i8
   DType b = DType::f32;  // f32, f16, bf16, i8; as packed. Unused by max and sum
   bool packed = true;    // b is; otherwise rows of f32, f16 or bf16 as they are (dot with one tap)
 
@@ -29,8 +29,11 @@ struct TileChoice {
   friend bool operator==(const TileChoice&, const TileChoice&) = default;
 };
 
-inline constexpr int kMaxTileRows = 14;
+inline constexpr int kMaxTileRows = 16;
 inline constexpr int64_t kUnknownRows = -1;  // dynamic sizes
+
+// What activations of i8 are multiplied as: themselves where the processor multiplies them with i8, else u8.
+DType byte_type(const kernel::Target& target, DType dtype);
 
 // `rows` matter little: packed b made for one number of rows serves any other.
 TileChoice choose_tile(const kernel::Target& target, const TileTypes& types, int64_t rows, int64_t columns);

@@ -32,11 +32,13 @@ class TileLowering {
   // b, packed for work().types and choice; `pieces`: byte offsets in `from` of one problem each.
   TilePlace packed_b(const Place& from, PackSource source, const std::vector<int64_t>& pieces);
   Place as_f32(const Place& place);
-  // Bytes as unsigned ones: signed ones 128 higher.
-  Place as_u8(const Place& place);
+  // Bytes as work().types, which it sets, multiply them: as they are, or signed ones as unsigned, 128 higher.
+  Place as_bytes(const Place& place);
+  // The zero point of `a` after that.
+  int64_t zero_of(const Quantised& a) const;
 
   // What sums of integers stand for: acc * scale[c] + offset[c], with the zero point of a and a constant bias
-  // in the offset. `zero`: that of the unsigned a; `source`: b as it is packed.
+  // in the offset. `zero`: zero_of a; `source`: b as it is packed.
   int32_t dequantised(const QuantisedContraction& quantised, int64_t zero, const Place& b,
                       const PackSource& source, const Tensor* bias);
   // Sums of b over taps and depth, i32 by column; u8 counts from 128.

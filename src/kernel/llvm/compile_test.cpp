@@ -12,11 +12,11 @@ namespace {
 constexpr IsaLevel kLevels[] = {IsaLevel::avx2, IsaLevel::avx512, IsaLevel::avx512_vnni,
                                 IsaLevel::avx512_bf16, IsaLevel::amx};
 
-KernelSource byte_product() {
+KernelSource byte_product(DType a = DType::u8, int32_t rows = 2) {
   NestBuilder epilogue({1, 1}, {});
   const auto sum = epilogue.add({.kind = ExprKind::accumulator, .dtype = DType::i32, .args = {}});
   epilogue.store(DType::i32, {1, 1}, sum);
-  return TileKernel{.a = DType::u8, .b = DType::i8, .rows = 2, .vectors = 2, .epilogue = epilogue.nest};
+  return TileKernel{.a = a, .b = DType::i8, .rows = rows, .vectors = 2, .epilogue = epilogue.nest};
 }
 
 KernelSource half_precision_sum() {
@@ -44,6 +44,25 @@ TEST(Compile, UsesWhatTheLevelHasAndNothingElse) {
     EXPECT_EQ(has(sum, "zmm"), level >= IsaLevel::avx512) << to_string(level);
     EXPECT_TRUE(has(product + sum, "ymm") || level >= IsaLevel::avx512) << to_string(level);
   }
+}
+
+// Rows too few to share what is loaded of b stay in vectors.
+TEST(Compile, MultipliesBytesInTileRegisters) {
+  const std::string few = llvm_compiler().list(byte_product(), {IsaLevel::amx}).assembly;
+  const std::string many = llvm_compiler().list(byte_product(DType::u8, 16), {IsaLevel::amx}).assembly;
+  const std::string of_signed = llvm_compiler().list(byte_product(DType::i8), {IsaLevel::amx}).assembly;
+  for (const auto* name : {"ldtilecfg", "tilezero", "tileloadd", "tilestored", "tilerelease"}) {
+    EXPECT_TRUE(has(many, name) && has(of_signed, name)) << name;
+    EXPECT_FALSE(has(few, name)) << name;
+  }
+  EXPECT_TRUE(has(many, "tdpbusd") && !has(many, "tdpbssd"));
+  EXPECT_TRUE(has(of_signed, "tdpbssd") && !has(of_signed, "tdpbusd"));
+}
+
+TEST(Compile, EmulatesTileRegistersWithoutTheirInstructions) {
+  const std::string code = llvm_compiler().list(byte_product(DType::u8, 16), {IsaLevel::amx, true}).assembly;
+  for (const auto* name : {"tilecfg", "tilezero", "tileload", "tilestore", "tilerelease", "tdpb", "tmm"})
+    EXPECT_FALSE(has(code, name)) << name;
 }
 
 TEST(Compile, ListsTheFormsOfAKernel) {

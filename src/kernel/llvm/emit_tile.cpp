@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <limits>
+#include <optional>
 
+#include "kernel/llvm/byte_product.h"
 #include "kernel/llvm/emit.h"
 
 namespace ingot::kernel {
@@ -54,20 +56,23 @@ Accumulators initial_results(const TileFrame& frame) {
   return Accumulators(frame.accumulators(), value);
 }
 
-TileFrame::Tap TileFrame::tap(llvm::Value* index) {
+llvm::Value* TileFrame::tap_member(llvm::Value* index, size_t offset) {
   auto& builder = emitter.builder();
   auto* tap = emitter.at(emitter.member_pointer(offsetof(TileCall, taps)),
                          builder.CreateMul(index, emitter.i64(sizeof(TileTap))));
-  const auto member = [&](size_t offset) {
-    return builder.CreateLoad(builder.getInt64Ty(), emitter.at(tap, static_cast<int64_t>(offset)));
-  };
-  auto* a_offset = member(offsetof(TileTap, a));
+  return builder.CreateLoad(builder.getInt64Ty(), emitter.at(tap, static_cast<int64_t>(offset)));
+}
+
+TileFrame::Tap TileFrame::tap(llvm::Value* index) {
+  auto& builder = emitter.builder();
+  auto* a_offset = tap_member(index, offsetof(TileTap, a));
   Tap result{.rows = {},
-             .b = emitter.at(emitter.member_pointer(offsetof(TileCall, b)), member(offsetof(TileTap, b)))};
+             .b = emitter.at(emitter.member_pointer(offsetof(TileCall, b)),
+                             tap_member(index, offsetof(TileTap, b)))};
   for (int row = 0; row < tile.rows; ++row)
     result.rows.push_back(
         emitter.at(builder.CreateLoad(builder.getPtrTy(), emitter.at(a_rows, row * kPointer)), a_offset));
-  result.rows = with_padding(std::move(result.rows), member(offsetof(TileTap, number)));
+  result.rows = with_padding(std::move(result.rows), tap_member(index, offsetof(TileTap, number)));
   return result;
 }
 
@@ -97,6 +102,8 @@ namespace {
 
 void emit_tiles(TileFrame& frame) {
   auto& emitter = frame.emitter;
+  std::optional<ByteProduct> product;
+  if (suits_tile_registers(frame.tile, emitter.target())) product.emplace(frame);
   auto* tiles = emitter.member_i64(offsetof(TileCall, tiles));
   const Values start{
       emitter.member_pointer(offsetof(TileCall, a_rows)), emitter.member_pointer(offsetof(TileCall, inside)),
@@ -108,12 +115,13 @@ void emit_tiles(TileFrame& frame) {
     frame.memory = at[2];
     frame.partial = at[3];
     frame.next_b = at[4];
-    emit_one(frame);
+    product ? product->run() : emit_one(frame);
     const int64_t rows = frame.tile.rows * kPointer;  // masks are as long as pointers
     return {emitter.at(at[0], rows), emitter.at(at[1], rows), emitter.at(at[2], rows),
             emitter.at(at[3], frame.accumulator_bytes()), frame.next_b};
   };
   emitter.loop(emitter.i64(0), tiles, 1, start, one, true);
+  if (product) product->finish();
 }
 
 }  // namespace

@@ -32,6 +32,7 @@ struct TileFrame {
     llvm::Value* b;
   };
   Tap tap(llvm::Value* index);
+  llvm::Value* tap_member(llvm::Value* index, size_t offset);  // of TileTap
 
  private:
   FunctionEmitter::Values with_padding(FunctionEmitter::Values rows, llvm::Value* number);
@@ -67,6 +68,8 @@ void emit_sliding_tiles(TileFrame& frame);
 // are valid, or not all are; not given: the code looks.
 void emit_tile_fetch(TileFrame& frame);
 void emit_tile_epilogue(TileFrame& frame, const Accumulators& results, std::optional<bool> whole = {});
+// The same of results that lie in memory, as accumulators would.
+void emit_tile_epilogue(TileFrame& frame, llvm::Value* results);
 
 // One step in the depth of a dot product: what is loaded of a and b, and how it is multiplied and added.
 class DotStep {

@@ -56,6 +56,7 @@ class TileEpilogue {
   }
 
   void run(const Accumulators& results, std::optional<bool> whole);
+  void run(llvm::Value* buffer);
   void fetch();
 
  private:
@@ -78,7 +79,7 @@ class TileEpilogue {
   llvm::Value* start_of(int32_t access, llvm::Value* row);
   llvm::Value* pointer(int32_t access, llvm::Value* row, size_t vector);
   llvm::Value* mask(size_t vector);
-  llvm::Value* alone_in_entry(llvm::Type* type);
+  llvm::Value* is_whole();
 
   TileFrame& frame_;
   FunctionEmitter& emitter_;
@@ -177,18 +178,19 @@ void TileEpilogue::row_by_row(llvm::Value* buffer, bool masked) {
   });
 }
 
-// Stack memory, reserved where the function begins.
-llvm::Value* TileEpilogue::alone_in_entry(llvm::Type* type) {
-  llvm::IRBuilder<> entry(&emitter_.function()->getEntryBlock(),
-                          emitter_.function()->getEntryBlock().begin());
-  auto* buffer = entry.CreateAlloca(type);
-  buffer->setAlignment(llvm::Align(64));
-  return buffer;
+llvm::Value* TileEpilogue::is_whole() {
+  return builder_.CreateICmpSGE(columns_,
+                                emitter_.i64(static_cast<int64_t>(tile_.vectors) * emitter_.lanes()));
+}
+
+void TileEpilogue::run(llvm::Value* buffer) {
+  auto* whole = is_whole();
+  emitter_.if_then(whole, [&] { row_by_row(buffer, false); });
+  emitter_.if_then(builder_.CreateNot(whole), [&] { row_by_row(buffer, true); });
 }
 
 llvm::Value* TileEpilogue::spill(const Accumulators& results) {
-  auto* vector = emitter_.vector_type(frame_.accumulator_dtype());
-  auto* buffer = alone_in_entry(llvm::ArrayType::get(vector, results.size()));
+  auto* buffer = emitter_.stack(frame_.accumulator_bytes());
   for (size_t i = 0; i < results.size(); ++i)
     builder_.CreateAlignedStore(
         results[i], emitter_.at(buffer, static_cast<int64_t>(i) * frame_.vector_bytes(DType::f32)),
@@ -207,8 +209,7 @@ void TileEpilogue::finish(const Accumulators& results, bool whole) {
 void TileEpilogue::run(const Accumulators& results, std::optional<bool> whole) {
   if (tile_.window.taps != 0) find_rows();
   if (whole) return finish(results, *whole);
-  auto* all =
-      builder_.CreateICmpSGE(columns_, emitter_.i64(static_cast<int64_t>(tile_.vectors) * emitter_.lanes()));
+  auto* all = is_whole();
   emitter_.if_then(all, [&] { finish(results, true); });
   emitter_.if_then(builder_.CreateNot(all), [&] { finish(results, false); });
 }
@@ -235,5 +236,6 @@ void emit_tile_fetch(TileFrame& frame) { TileEpilogue(frame).fetch(); }
 void emit_tile_epilogue(TileFrame& frame, const Accumulators& results, std::optional<bool> whole) {
   TileEpilogue(frame).run(results, whole);
 }
+void emit_tile_epilogue(TileFrame& frame, llvm::Value* results) { TileEpilogue(frame).run(results); }
 
 }  // namespace ingot::kernel

@@ -68,6 +68,16 @@ llvm::Value* FunctionEmitter::at(llvm::Value* pointer, int64_t bytes) {
   return bytes == 0 ? pointer : at(pointer, i64(bytes));
 }
 
+// Reserved where the function begins: elsewhere every pass would take more.
+llvm::Value* FunctionEmitter::stack(int64_t bytes) {
+  llvm::BasicBlock& entry = function_->getEntryBlock();
+  llvm::IRBuilder<> builder(&entry, entry.begin());
+  auto* type = llvm::ArrayType::get(builder.getInt8Ty(), static_cast<uint64_t>(bytes));
+  auto* memory = builder.CreateAlloca(type);
+  memory->setAlignment(llvm::Align(64));
+  return memory;
+}
+
 llvm::Value* FunctionEmitter::lane_mask(llvm::Value* count) {
   auto* above_zero = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, count, i64(0));
   auto* clamped = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, above_zero, i64(lanes()));

@@ -40,6 +40,7 @@ class FunctionEmitter {
 
   llvm::Value* at(llvm::Value* pointer, llvm::Value* bytes);  // pointer + bytes
   llvm::Value* at(llvm::Value* pointer, int64_t bytes);
+  llvm::Value* stack(int64_t bytes);  // memory for one call, at a multiple of 64
 
   // One element or `lanes` consecutive ones, converted between memory and arithmetic types. `mask`: i1 per
   // lane, null for all; masked-off lanes are not touched and load as zero.
