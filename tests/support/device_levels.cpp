@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "device/cpu/cpu_device.h"
 #include "kernel/target.h"
 
 namespace ingot {
@@ -27,14 +28,34 @@ std::vector<DeviceLevel> device_levels() {
   return levels;
 }
 
-std::vector<std::string> device_level_names() {
+std::vector<DeviceLevel> emulated_levels() {
+  const auto highest = kernel::detect_isa_level();
+  if (highest < kernel::IsaLevel::avx512_vnni) return {};
+  cpu::allow_tile_emulation();
+  return {{"cpu_amx_emulated", "cpu", std::string(cpu::kEmulatedTiles)}};
+}
+
+namespace {
+
+std::vector<std::string> names_of(const std::vector<DeviceLevel>& levels) {
   std::vector<std::string> names;
-  for (const DeviceLevel& level : device_levels()) names.push_back(level.name);
+  for (const DeviceLevel& level : levels) names.push_back(level.name);
   return names;
 }
 
+std::vector<DeviceLevel> byte_levels() {
+  std::vector<DeviceLevel> levels = device_levels();
+  for (DeviceLevel& level : emulated_levels()) levels.push_back(std::move(level));
+  return levels;
+}
+
+}  // namespace
+
+std::vector<std::string> device_level_names() { return names_of(device_levels()); }
+std::vector<std::string> byte_level_names() { return names_of(byte_levels()); }
+
 DeviceLevel device_level(const std::string& name) {
-  for (DeviceLevel& level : device_levels())
+  for (DeviceLevel& level : byte_levels())
     if (level.name == name) return level;
   throw std::invalid_argument("no device " + name);
 }

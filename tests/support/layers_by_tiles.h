@@ -18,11 +18,18 @@ namespace ingot::cpu {
 
 using kernel::TileKind;
 
-inline std::vector<kernel::Target> targets() {
+// Levels whose code for such tiles differs. Tile registers work in memory too, which every processor with
+// VNNI can run.
+inline std::vector<kernel::Target> targets(const TileTypes& types) {
+  using enum kernel::IsaLevel;
   std::vector<kernel::Target> result;
   const auto most = kernel::detect_isa_level();
-  for (const auto level : {kernel::IsaLevel::avx2, kernel::IsaLevel::avx512, kernel::IsaLevel::avx512_vnni})
-    if (most && level <= *most) result.push_back({level});
+  if (types.a != DType::i8 || types.kind != TileKind::dot)
+    for (const auto level : {avx2, avx512, avx512_vnni})
+      if (most && level <= *most) result.push_back({level});
+  if (types.kind != TileKind::dot || !is_integer(types.a)) return result;
+  if (most >= avx512_vnni) result.push_back({amx, true});
+  if (most >= amx) result.push_back({amx});
   return result;
 }
 
@@ -56,8 +63,9 @@ struct Data {
       return values;
     };
     const bool integer = is_integer(layer.a);
-    a = fill(layer.n * layer.h * layer.w * layer.channels * layer.groups, integer ? 0 : -64,
-             integer ? 255 : 64, integer ? 1.0f : 1.0f / 64);
+    const int lowest = layer.a == DType::u8 ? 0 : layer.a == DType::i8 ? -128 : -64;
+    a = fill(layer.n * layer.h * layer.w * layer.channels * layer.groups, lowest, integer ? lowest + 255 : 64,
+             integer ? 1.0f : 1.0f / 64);
     weights = fill(layer.out_columns() * (layer.is_dot() ? layer.channels : 1) * layer.kh * layer.kw,
                    integer ? -128 : -64, integer ? 127 : 64, integer ? 1.0f : 1.0f / 64);
     bias = fill(layer.out_columns(), -64, 64, 1.0f / 32);
@@ -283,7 +291,7 @@ inline void expect_layer(const Layer& layer, const Data& data, const TileChoice&
 
 inline void expect_layer(const Layer& layer, const Data& data) {
   const TileTypes types{layer.kind, layer.a, layer.b, layer.packed};
-  for (const auto& target : targets())
+  for (const auto& target : targets(types))
     for (const TileChoice& choice : choices_for(layer, types, target)) {
       SCOPED_TRACE(fmt::format("{}, window of {}", kernel::to_string(target.level), choice.window.taps));
       expect_layer(layer, data, choice, types, target);

@@ -48,9 +48,10 @@ kernel::Target choose_target(kernel::IsaLevel here, const CompileOptions& option
 void log_refused_tiles(const Diagnostics& diagnostics, kernel::IsaLevel here) {
   static std::atomic<bool> is_logged = false;
   if (!kernel::tiles_are_refused() || is_logged.exchange(true)) return;
-  diagnostics.log(LogLevel::warning,
-                  fmt::format("the system does not let this process use the AMX of the processor: kernels use {}",
-                              to_string(here)));
+  diagnostics.log(
+      LogLevel::warning,
+      fmt::format("the system does not let this process use the AMX of the processor: kernels use {}",
+                  to_string(here)));
 }
 
 class CpuDevice : public Device {

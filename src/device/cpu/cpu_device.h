@@ -10,7 +10,8 @@ namespace ingot::cpu {
 // packed weights are kept in the user's cache under CompileOptions::identity.
 const Device& device();
 
-// For tests: lets the level be kEmulatedTiles, which is amx with its tiles in memory, where there is AVX-512 VNNI.
+// For tests: lets the level be kEmulatedTiles, which is amx with its tiles in memory, where there is AVX-512
+// VNNI.
 inline constexpr std::string_view kEmulatedTiles = "amx-emulated";
 void allow_tile_emulation();
 

@@ -45,27 +45,31 @@ TEST(Tile, WidensHalfWeights) {
   }
 }
 
-// Sums of extreme products do not saturate.
 TEST(Tile, MultipliesBytesExactly) {
-  for (const int64_t rows : {1, 2, 7, 30})
-    for (const int64_t columns : {1, 16, 40, 64, 100})
-      for (const int64_t depth : {4, 12, 64, 260})
-        expect_layer({.a = DType::u8, .b = DType::i8, .w = rows, .channels = depth, .columns = columns});
-  expect_layer({.a = DType::u8, .b = DType::i8, .w = 30, .channels = 8000, .columns = 80});
-  expect_layer({.a = DType::u8,
-                .b = DType::i8,
-                .h = 9,
-                .w = 11,
-                .channels = 16,
-                .columns = 24,
-                .kh = 3,
-                .kw = 3,
-                .pad = 1});
-  const Layer layer{.a = DType::u8, .b = DType::i8, .w = 9, .channels = 64, .columns = 40};
-  Data data(layer);
-  for (float& a : data.a) a = 255;
-  for (size_t i = 0; i < data.weights.size(); ++i) data.weights[i] = i / 64 % 2 != 0 ? -128 : 127;
-  expect_layer(layer, data);
+  for (const auto a : {DType::u8, DType::i8}) {
+    const auto expect = [&](Layer layer) {
+      layer.a = a;
+      layer.b = DType::i8;
+      expect_layer(layer);
+    };
+    for (const int64_t rows : {1, 2, 7, 16, 30})
+      for (const int64_t columns : {1, 16, 40, 64, 100})
+        for (const int64_t depth : {4, 12, 64, 100, 260})
+          expect({.w = rows, .channels = depth, .columns = columns});
+    expect({.w = 30, .channels = 8000, .columns = 80});
+    expect({.h = 9, .w = 11, .channels = 16, .columns = 24, .kh = 3, .kw = 3, .pad = 1});
+    expect({.h = 9, .w = 9, .channels = 132, .columns = 20, .kh = 3, .kw = 3, .stride = 2, .dilation = 2});
+  }
+}
+
+TEST(Tile, SumsOfExtremeBytesDoNotSaturate) {
+  for (const auto a : {DType::u8, DType::i8}) {
+    const Layer layer{.a = a, .b = DType::i8, .w = 9, .channels = 64, .columns = 40};
+    Data data(layer);
+    for (float& value : data.a) value = a == DType::u8 ? 255 : -128;
+    for (size_t i = 0; i < data.weights.size(); ++i) data.weights[i] = i / 64 % 2 != 0 ? -128 : 127;
+    expect_layer(layer, data);
+  }
 }
 
 // A kernel that takes plain b for packed reads other rows of it.

@@ -1,9 +1,9 @@
 // Products of bytes in tile registers: up to 16 rows of `a` meet 16 columns of b at a time, 64 products deep.
 // Sums stay in their registers over all taps. What is left of the depth has registers of its own, since
 // another configuration would clear the sums.
-#include <cstddef>
-
 #include "kernel/llvm/byte_product.h"
+
+#include <cstddef>
 
 namespace ingot::kernel {
 namespace {
@@ -63,7 +63,8 @@ void ByteProduct::configure() {
   registers_->configure(memory);
 }
 
-void ByteProduct::each_sum(llvm::Value* memory, void (TileRegisters::*move)(int, llvm::Value*, llvm::Value*)) {
+void ByteProduct::each_sum(llvm::Value* memory,
+                           void (TileRegisters::*move)(int, llvm::Value*, llvm::Value*)) {
   for (int v = 0; v < frame_.tile.vectors; ++v)
     (registers_.get()->*move)(v, emitter_.at(memory, v * kVectorBytes), row_bytes_);
 }
@@ -86,8 +87,8 @@ void ByteProduct::find_rows() {
   even_ = builder_.CreateIsNull(emitter_.member_pointer(offsetof(TileCall, inside)));
   distance_ = rows.size() > 1 ? builder_.CreateSub(rows[1], rows[0]) : emitter_.i64(0);
   for (size_t r = 2; r < rows.size(); ++r)
-    even_ = builder_.CreateAnd(
-        even_, builder_.CreateICmpEQ(builder_.CreateSub(rows[r], rows[r - 1]), distance_));
+    even_ =
+        builder_.CreateAnd(even_, builder_.CreateICmpEQ(builder_.CreateSub(rows[r], rows[r - 1]), distance_));
   first_row_ = builder_.CreateLoad(builder_.getPtrTy(), frame_.a_rows);
 }
 
@@ -96,7 +97,8 @@ void ByteProduct::multiply(const Tap& tap, llvm::Value* k, const Registers& regi
   auto* skipped = builder_.CreateMul(k, emitter_.i64(frame_.tile.vectors * kVectorBytes / 4));
   auto* b = emitter_.at(tap.b, skipped);
   const Values direct = {emitter_.at(emitter_.at(first_row_, tap.a), k), distance_};
-  const Values a = emitter_.if_then(builder_.CreateNot(even_), direct, [&] { return copy(tap, k, registers); });
+  const Values a =
+      emitter_.if_then(builder_.CreateNot(even_), direct, [&] { return copy(tap, k, registers); });
   registers_->load(registers.a, a[0], a[1]);
   for (int v = 0; v < frame_.tile.vectors; ++v) {
     registers_->load(registers.b, emitter_.at(b, v * kVectorBytes), row_bytes_);

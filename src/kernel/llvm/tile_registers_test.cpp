@@ -1,5 +1,5 @@
-// Tile registers, by instructions where the processor has them and in emulation everywhere, against loops written
-// from the operation sections of the processor's manual.
+// Tile registers, by instructions where the processor has them and in emulation everywhere, against loops
+// written from the operation sections of the processor's manual.
 #include "kernel/llvm/tile_registers.h"
 
 #include <gtest/gtest.h>
@@ -63,7 +63,8 @@ int32_t dword(const Memory& memory, int64_t row, int64_t column) {
   return value;
 }
 
-// TDPBUSD and TDPBSSD: each dword of the sum adds the products of four bytes, for every four bytes of a row of a.
+// TDPBUSD and TDPBSSD: each dword of the sum adds the products of four bytes, for every four bytes of a row
+// of a.
 int32_t expected_dword(const Call& call, const Shape& shape, bool a_is_signed, int row, int column) {
   auto sum = static_cast<uint32_t>(dword(call.sum, row, column));
   for (int k = 0; k < shape.depth; ++k) {
@@ -99,7 +100,8 @@ void expect_results(const Call& before, const Call& after, const Shape& shape, b
       const int32_t sum = expected_dword(before, shape, a_is_signed, row, column);
       std::memcpy(product.data() + row * kStride + column * 4, &sum, sizeof sum);
     }
-    std::memcpy(copy.data() + row * kStride, before.a.data() + row * kStride, static_cast<size_t>(shape.depth));
+    std::memcpy(copy.data() + row * kStride, before.a.data() + row * kStride,
+                static_cast<size_t>(shape.depth));
     std::memset(cleared.data() + row * kStride, 0, static_cast<size_t>(shape.columns) * 4);
   }
   EXPECT_EQ(after.product, product);
@@ -121,9 +123,11 @@ TEST(TileRegisters, MultiplyAsTheManualSays) {
   for (const Target& target : targets())
     for (const bool a_is_signed : {false, true}) {
       const auto code = ExecutableMemory::copy(program(target, a_is_signed));
-      for (const Shape shape : {Shape{16, 16, 64}, {1, 1, 4}, {5, 16, 64}, {16, 3, 64}, {16, 16, 20}, {7, 9, 36}})
+      for (const Shape shape :
+           {Shape{16, 16, 64}, {1, 1, 4}, {5, 16, 64}, {16, 3, 64}, {16, 16, 20}, {7, 9, 36}})
         for (unsigned seed = 0; seed < 4; ++seed) {
-          SCOPED_TRACE(fmt::format("{}, {} x {} x {}", to_string(target), shape.rows, shape.columns, shape.depth));
+          SCOPED_TRACE(
+              fmt::format("{}, {} x {} x {}", to_string(target), shape.rows, shape.columns, shape.depth));
           Call call = random_call(shape, seed);
           const Call before = call;
           code->function<void (*)(Call*)>()(&call);
