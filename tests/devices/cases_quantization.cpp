@@ -108,6 +108,48 @@ void add_quantized_convolutions(Table& table) {
       }
 }
 
+Value quantized(GraphMaker& m, DType dtype, const Shape& shape) {
+  const Value scale = m.constant(tensor_of(DType::f32, {}, {0.0625}));
+  const Value zero = m.constant(tensor_of(dtype, {}, {3}));
+  const Value bytes = m.g.quantize(m.tensor(DType::f32, shape), scale, zero, {.to = dtype});
+  return m.g.dequantize(bytes, scale, zero);
+}
+
+Value quantized_weight(GraphMaker& m, const Shape& shape, int64_t axis) {
+  const Value bytes = m.constant(random_tensor(m.random, DType::i8, shape, {-127, 127}));
+  const Shape channels = {shape[static_cast<size_t>(axis)]};
+  return m.g.dequantize(bytes, m.constant(random_tensor(m.random, DType::f32, channels, {0.0005, 0.002})), {},
+                        {.axis = axis});
+}
+
+// Bytes meet bytes: all but the activations is constant. Depths and rows that fill registers, and that do
+// not.
+void add_products_of_bytes(Table& table) {
+  for (DType activation : {DType::u8, DType::i8}) {
+    for (const auto& [rows, depth, columns] :
+         {std::array<int64_t, 3>{1, 64, 64}, {7, 37, 20}, {45, 200, 100}})
+      table.push_back(
+          {fmt::format("quantised matmul {} {} x {} x {}", to_string(activation), rows, depth, columns),
+           [=](GraphMaker& m) {
+             const Value x = quantized(m, activation, {rows, depth});
+             return std::vector<Value>{m.g.matmul(x, quantized_weight(m, {depth, columns}, 1))};
+           },
+           Closeness::composed});
+    for (const int64_t stride : {1, 2})
+      for (const int64_t channels : {3, 16, 72})
+        table.push_back({fmt::format("quantised conv {} of {} channels stride {}", to_string(activation),
+                                     channels, stride),
+                         [=](GraphMaker& m) {
+                           const Value x = quantized(m, activation, {1, channels, 9, 11});
+                           const Value w = quantized_weight(m, {24, channels, 3, 3}, 0);
+                           const Value bias = m.constant(random_tensor(m.random, DType::f32, {24}, {-1, 1}));
+                           return std::vector<Value>{m.g.relu(
+                               m.g.conv(x, w, bias, {.strides = {stride, stride}, .pads = {1, 1, 1, 1}}))};
+                         },
+                         Closeness::composed});
+  }
+}
+
 }  // namespace
 
 void add_quantization_cases(Table& table) {
@@ -128,6 +170,7 @@ void add_quantization_cases(Table& table) {
   }
   add_quantized_products(table);
   add_quantized_convolutions(table);
+  add_products_of_bytes(table);
 }
 
 }  // namespace ingot::devices

@@ -108,6 +108,13 @@ class TableCoverage : public ::testing::Test {
   const std::vector<Sourced>& cases_;
 };
 
+bool multiplies_bytes(const Sourced& sourced) {
+  std::set<Op> ops;
+  collect_ops(*sourced.make(false).graph, ops);
+  if (ops.contains(Op::MatMulInteger)) return true;
+  return ops.contains(Op::Dequantize) && (ops.contains(Op::Conv) || ops.contains(Op::MatMul));
+}
+
 void register_cases() {
   static const std::vector<Sourced> cases = all_cases();
   static const std::vector<Target> all_targets = targets_at_every_level();
@@ -116,6 +123,7 @@ void register_cases() {
   for (const Target& target : all_targets)
     for (const Sourced& sourced : cases) {
       if (seed_of(sourced.name() + target.name) % target.share != 0) continue;
+      if (target.only_bytes && !multiplies_bytes(sourced)) continue;
       ::testing::RegisterTest(("DeviceTable_" + target.name).c_str(), sourced.name().c_str(), nullptr,
                               nullptr, __FILE__, __LINE__,
                               [&]() -> ::testing::Test* { return new DeviceCase(sourced, target); });

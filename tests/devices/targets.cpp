@@ -27,6 +27,11 @@ std::vector<Target> targets_at_every_level() {
   std::vector<Target> found;
   for (const DeviceLevel& level : device_levels())
     if (level.device != "reference") found.push_back(target_of(level));
+  for (const DeviceLevel& level : emulated_levels()) {
+    found.push_back(target_of(level));
+    found.back().share = 1;
+    found.back().only_bytes = true;
+  }
   return found;
 }
 

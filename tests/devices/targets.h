@@ -12,7 +12,8 @@ struct Target {
   std::string name;
   const Device* device;
   CompileOptions options;
-  uint64_t share = 1;  // of many cases, one of so many is enough
+  uint64_t share = 1;       // of many cases, one of so many is enough
+  bool only_bytes = false;  // cases that multiply bytes are enough
 };
 
 // Every device of this build but the oracle. Two threads, so that work is split.
