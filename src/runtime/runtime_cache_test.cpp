@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "cache/container.h"
 #include "runtime/test_engines.h"
@@ -165,6 +166,24 @@ TEST_F(RuntimeCacheTest, GarbageIsRefusedAndChangesNothing) {
   newer[8] = std::byte{2};
   EXPECT_EQ(thrown_by([&] { cache->deserialize(newer); }).code(), ErrorCode::incompatible);
   EXPECT_EQ(cache->serialize(), before);
+}
+
+// Eight engines, four of them equal, in as many threads; the object is asked meanwhile.
+TEST_F(RuntimeCacheTest, ServesManyThreadsAtOnce) {
+  const auto cache = in_memory();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&, t] {
+      for (int round = 0; round < 5; ++round) {
+        use(cache, static_cast<float>(1 + t % 4), 1 + t);
+        const std::vector<std::byte> blob = cache->serialize();
+        EXPECT_EQ(in_memory()->deserialize(blob).rejected.total(), 0u);
+        (void)cache->stats();
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (int t = 0; t < 8; ++t)
+    EXPECT_EQ(use(cache, static_cast<float>(1 + t % 4), 1 + t).kernels_compiled, 0u);
 }
 
 TEST_F(RuntimeCacheTest, AnObjectAndAFolderContradictEachOther) {

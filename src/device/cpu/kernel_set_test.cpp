@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -157,6 +158,47 @@ TEST_F(KernelSetTest, LaterKernelsJoinTheImage) {
   EXPECT_EQ(use(3).image, 3u);
   EXPECT_EQ(use(1).image, 1u);
   EXPECT_EQ(use(3).image, 3u) << "a start that needs less leaves the rest";
+}
+
+// As two processes do that met different shapes: both read the image before either writes it.
+TEST_F(KernelSetTest, ImagesOfSetsThatGrowAtOnceAreMerged) {
+  use(1);
+  const auto cache = std::make_shared<Cache>(folder_.file("c"));
+  KernelSet first(kTarget, cache, "engine"), second(kTarget, cache, "engine");
+  for (KernelSet* set : {&first, &second}) {
+    set->add(scaled_product(1));
+    set->prepare(1);
+  }
+  first.add(scaled_product(2));
+  second.add(scaled_product(3));
+  first.prepare(1);
+  second.prepare(1);
+  EXPECT_EQ(cache->stats().lock_timeouts, 0u);
+  const auto image = cache->find(files("image-").at(0));
+  ASSERT_TRUE(image);
+  const auto kernels = kernel::KernelImage::open(image->payload());
+  ASSERT_TRUE(kernels.has_value());
+  EXPECT_EQ(kernels->size(), 3u);
+}
+
+// Each has the turn for some kernels and takes the others from the cache.
+TEST_F(KernelSetTest, ProcessesShareTheWork) {
+  constexpr int kKernels = 12;
+  std::vector<std::unique_ptr<Child>> children;
+  for (int c = 0; c < 4; ++c)
+    children.push_back(std::make_unique<Child>([&] {
+      KernelSet set(kTarget, std::make_shared<Cache>(folder_.file("c")), "engine");
+      for (int i = 1; i <= kKernels; ++i) set.add(scaled_product(i));
+      set.prepare(1);
+      const KernelStats stats = set.stats();
+      folder_.write(fmt::format("compiled-{}", getpid()), std::string(stats.compiled, 'x'));
+      return stats.compiled + stats.entry + stats.image == kKernels;
+    }));
+  for (const auto& child : children) EXPECT_TRUE(child->succeeded());
+  uint64_t compiled = 0;
+  for (const auto& file : fs::directory_iterator(folder_.path()))
+    if (file.path().filename().string().starts_with("compiled-")) compiled += fs::file_size(file);
+  EXPECT_EQ(compiled, static_cast<uint64_t>(kKernels));
 }
 
 TEST_F(KernelSetTest, KernelsMayBeAddedAfterPreparing) {
