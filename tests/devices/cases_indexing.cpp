@@ -112,6 +112,38 @@ void add_nd_scatters(Table& table) {
     }
 }
 
+// Indices as exporters write them for an assignment to a slice, and some that only look like it.
+void add_slice_updates(Table& table) {
+  struct Form {
+    const char* name;
+    Shape indices;
+    std::vector<int64_t> values;
+    Shape updates;
+  };
+  const std::vector<Form> forms = {
+      {"rows", {2, 1}, {3, 4}, {2, 6, 3}},
+      {"backwards", {3, 1}, {7, 5, 3}, {3, 6, 3}},
+      {"from the end", {2, 1}, {-2, -1}, {2, 6, 3}},
+      {"one", {1}, {5}, {6, 3}},
+      {"elements", {2, 2, 3}, {1, 2, 0, 1, 2, 2, 5, 2, 0, 5, 2, 2}, {2, 2}},
+      {"transposed", {2, 3, 2}, {0, 4, 2, 4, 4, 4, 0, 5, 2, 5, 4, 5}, {2, 3, 3}},
+      {"repeated", {3, 1}, {2, 2, 2}, {3, 6, 3}},
+      {"diagonal", {3, 2}, {0, 0, 1, 1, 2, 2}, {3, 3}},
+      {"uneven", {3, 1}, {0, 1, 3}, {3, 6, 3}},
+  };
+  for (DType dtype : {DType::f32, DType::i64, DType::u8})
+    for (const Form& f : forms) {
+      auto build = [=](GraphMaker& m) {
+        std::vector<double> values(f.values.begin(), f.values.end());
+        const Value at = m.constant(tensor_of(DType::i64, f.indices, values));
+        return std::vector<Value>{
+            m.g.scatter_nd(m.tensor(dtype, {8, 6, 3}), at, m.tensor(dtype, f.updates), {})};
+      };
+      table.push_back({fmt::format("scatter_nd {} {}", to_string(dtype), f.name), build, Closeness::exact,
+                       dtype == DType::f32 ? all_sources() : plain_and_one_more(table.size())});
+    }
+}
+
 }  // namespace
 
 void add_indexing_cases(Table& table) {
@@ -119,6 +151,7 @@ void add_indexing_cases(Table& table) {
   add_element_gathers(table);
   add_scatters(table);
   add_nd_scatters(table);
+  add_slice_updates(table);
 }
 
 }  // namespace ingot::devices

@@ -34,7 +34,9 @@ class ConvTransposeLowering {
         node_(builder.node(group.anchor)),
         out_(group.domain),
         spatial_(out_.size() - 2),
-        w_(builder.place(node_.operands[1])) {}
+        w_(builder.place(node_.operands[1])),
+        groups_(node_.as<ConvTransposeAttrs>().group),
+        depthwise_(groups_ > 1 && w_.view.sizes[0] == groups_ && w_.view.sizes[1] == 1) {}
 
   void run() {
     TileLowering whole(builder_, group_);
@@ -63,6 +65,7 @@ class ConvTransposeLowering {
           resolve_transposed_padding(window, window_axis(window, i, spatial_), extra,
                                      !attrs.output_shape.empty(), in, kernel, out_[2 + i]);
       strides_.push_back(axis.stride);
+      dilations_.push_back(axis.dilation);
       phases_.emplace_back();
       for (int64_t p = 0; p < axis.stride; ++p)
         phases_.back().push_back(make_phase(p, axis, kernel, out_[2 + i]));
@@ -104,20 +107,48 @@ class ConvTransposeLowering {
                                   .input = x_.view.sizes[2 + i],
                                   .taps = phase.cells,
                                   .step = 1,
-                                  .dilation = -1,
+                                  .dilation = -dilations_[i],
                                   .before = -phase.input};
       source.taps[3 - spatial_ + i] = {phase.cells, w_.view.strides[2 + i] * strides_[i]};
       weights.offset += phase.cell * w_.view.strides[2 + i] * bit_width(w_.view.dtype) / 8;
     }
-    problem.columns = out_[1];
-    problem.depth = w_.view.sizes[0];
-    source.depth[1] = {w_.view.sizes[0], w_.view.strides[0]};
-    source.columns = {w_.view.sizes[1], w_.view.strides[1]};
+    set_channels(lowering, source);
     lowering.work().choice =
         choose_tile(builder_.workshop().target, lowering.work().types, problem.row_count(), problem.columns);
     problem.a.slot = lowering.add_place(x_);
-    problem.b = lowering.packed_b(weights, source, {0});
+    place_weights(lowering, weights, source);
     lowering.add_steps(lowering.biased_accumulator(2), order, out);
+  }
+
+  void set_channels(TileLowering& lowering, PackSource& source) const {
+    TileProblem& problem = lowering.work().problem;
+    const auto& w = w_.view;
+    if (depthwise_) {
+      lowering.work().types.kind = kernel::TileKind::depthwise;
+      problem.columns = w.sizes[0];
+      source.columns = {w.sizes[0], w.strides[0]};
+      return;
+    }
+    problem.columns = w.sizes[1];
+    problem.depth = w.sizes[0] / groups_;
+    source.depth[1] = {problem.depth, w.strides[0]};
+    source.columns = {w.sizes[1], w.strides[1]};
+  }
+
+  // One piece for each group.
+  void place_weights(TileLowering& lowering, const Place& weights, const PackSource& source) const {
+    TileProblem& problem = lowering.work().problem;
+    const int64_t groups = depthwise_ ? 1 : groups_;
+    std::vector<int64_t> pieces;
+    for (int64_t g = 0; g < groups; ++g)
+      pieces.push_back(g * problem.depth * w_.view.strides[0] * bit_width(w_.view.dtype) / 8);
+    const int64_t piece = pack_layout(lowering.work().types, lowering.work().choice, source).bytes();
+    problem.b = lowering.packed_b(weights, source, pieces);
+    if (groups == 1) return;
+    problem.outer[0] = groups;
+    problem.a.outer[0] = problem.depth * 4;
+    problem.b.outer[0] = piece;
+    lowering.split_columns(problem.columns);
   }
 
   PlanBuilder& builder_;
@@ -127,20 +158,23 @@ class ConvTransposeLowering {
   size_t spatial_;
   Place x_;
   Place w_;
+  int64_t groups_;
+  bool depthwise_;
   std::vector<int64_t> strides_;
+  std::vector<int64_t> dilations_;
   std::vector<std::vector<Phase>> phases_;  // by spatial axis
 };
 
 }  // namespace
 
-// Without groups and dilation, and with a cell of the window for every phase.
+// With a cell of the window for every phase, and no phases where cells lie apart.
 bool is_tile_conv_transpose(const Graph& graph, const Node& node) {
   const auto& attrs = node.as<ConvTransposeAttrs>();
   const Shape w = static_shape(graph.type(node.operands[1]));
-  if (attrs.group != 1 || std::ranges::any_of(attrs.dilations, [](int64_t d) { return d != 1; }))
-    return false;
-  for (size_t i = 0; i < attrs.strides.size(); ++i)
-    if (w[2 + i] < attrs.strides[i]) return false;
+  for (size_t i = 0; i < attrs.strides.size(); ++i) {
+    const bool lies_apart = !attrs.dilations.empty() && attrs.dilations[i] != 1;
+    if (w[2 + i] < attrs.strides[i] || (lies_apart && attrs.strides[i] != 1)) return false;
+  }
   return true;
 }
 

@@ -3,6 +3,7 @@
 
 #include "device/cpu/copy.h"
 #include "device/cpu/lower_block_product.h"
+#include "device/cpu/lower_scatter.h"
 #include "device/cpu/plan_builder.h"
 #include "device/cpu/routine.h"
 #include "device/cpu/static_graph.h"
@@ -198,7 +199,7 @@ void lower_routine(PlanBuilder& builder, const Group& group) {
   const int32_t n = group.root();
   const Node& node = builder.node(n);
   if (node.op == Op::Concat && fits_views(builder.graph(), node)) return lower_concat(builder, n);
-  if (lower_block_product(builder, n)) return;
+  if (lower_block_product(builder, n) || lower_slice_update(builder, n)) return;
   if (!lower_compiled(builder, n)) lower_reference(builder, n);
 }
 

@@ -1,4 +1,5 @@
 // Makes the image of the kernels that are embedded in the library: ingot_make_kernels OUTPUT
+#include <algorithm>
 #include <cstdio>
 
 #include "base/atomic_file.h"
@@ -126,9 +127,9 @@ void add_windows(std::vector<Job>& jobs, Target target, TileKind kind, Epilogue 
   const bool wide = target.lanes() == 16;
   constexpr int kMostOutputs = 18;
   for (const TileWindow window : windows)
-    for (int vectors = wide ? 2 : 1; vectors <= (wide ? 3 : 1); ++vectors) {
-      const int most =
-          std::min((target.registers() - 1 - vectors) / vectors - window.taps, kMostOutputs / vectors);
+    for (int vectors = 1; vectors <= (wide ? 3 : 1); ++vectors) {
+      const int most = std::min<int>(
+          {(target.registers() - 1 - vectors) / vectors - window.taps, kMostOutputs / vectors, 14});
       for (int rows = std::max(2, most - 3); rows <= most; ++rows)
         jobs.push_back({TileKernel{.kind = kind,
                                    .rows = rows,
