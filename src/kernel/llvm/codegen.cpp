@@ -29,8 +29,7 @@ Processor processor_of(IsaLevel level) {
     case IsaLevel::avx512: return {"x86-64-v4", "", "skylake-avx512"};
     case IsaLevel::avx512_vnni: return {"x86-64-v4", "+avx512vnni", "icelake-server"};
     case IsaLevel::avx512_bf16: return {"x86-64-v4", "+avx512vnni,+avx512bf16", "icelake-server"};
-    case IsaLevel::amx:
-      return {"x86-64-v4", "+avx512vnni,+avx512bf16,+amx-tile,+amx-int8", "sapphirerapids"};
+    case IsaLevel::amx: return {"x86-64-v4", "+avx512vnni,+avx512bf16,+amx-tile,+amx-int8", "sapphirerapids"};
   }
   throw Error({.object = "instruction set level", .observed = std::to_string(static_cast<int>(level))});
 }
