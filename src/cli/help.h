@@ -5,7 +5,7 @@
 
 #include "cli/command.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the name is that of CLI11
 class App;
 }
 
