@@ -22,7 +22,7 @@ class FileIdentifier {
   };
 
   // `folder` holds config.min.json and content_types_kb.min.json of the model's package.
-  FileIdentifier(std::shared_ptr<const ingot::Engine> engine, const std::string& folder)
+  FileIdentifier(const std::shared_ptr<const ingot::Engine>& engine, const std::string& folder)
       : context_(engine->create_context()), input_(engine->inputs().at(0).name) {
     nlohmann::json config = nlohmann::json::parse(std::ifstream(folder + "/config.min.json"));
     labels_ = config.at("target_labels_space");

@@ -79,8 +79,7 @@ std::string to_string(const KernelSource& source) {
 }
 
 std::string kernel_key(const KernelSource& source, const Target& target) {
-  return to_hex(
-      sha256(fmt::format("{}\n{}\n{}", kGeneratorDigest, to_string(target), to_string(source))));
+  return to_hex(sha256(fmt::format("{}\n{}\n{}", kGeneratorDigest, to_string(target), to_string(source))));
 }
 
 Target least_target(const KernelSource& source, const Target& target) {

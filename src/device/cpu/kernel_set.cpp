@@ -15,8 +15,7 @@ constexpr size_t kMaxImageKernels = 4096;  // then kernels that are no longer as
 
 std::string image_key_of(const kernel::Target& target, const std::string& engine_key) {
   if (engine_key.empty()) return "";
-  const auto text =
-      fmt::format("{}\n{}\n{}", kernel::generator_digest(), to_string(target), engine_key);
+  const auto text = fmt::format("{}\n{}\n{}", kernel::generator_digest(), to_string(target), engine_key);
   return "image-" + to_hex(sha256(text));
 }
 

@@ -37,7 +37,8 @@ class MatMulLowering {
       b_ = builder_.place(node_.operands[1]);
       return;
     }
-    a_ = rows_dense(lowering_.as_bytes(builder_.place(quantised_ ? quantised_->a.integers : node_.operands[0])));
+    a_ = rows_dense(
+        lowering_.as_bytes(builder_.place(quantised_ ? quantised_->a.integers : node_.operands[0])));
     b_ = builder_.place(quantised_ ? quantised_->b.integers : node_.operands[1]);
   }
 
