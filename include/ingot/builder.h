@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 
 #include "ingot/export.h"
 #include "ingot/graph.h"
+#include "ingot/memory.h"
 #include "ingot/profile.h"
 
 // The ahead-of-time half: a graph becomes an engine file, which any machine can open.
@@ -64,7 +66,8 @@ struct BuilderConfig {
   Logger* logger = nullptr;             // not owned
   // Bytes of memory that the build may need by its own estimate; 0: no limit.
   uint64_t memory_limit = 0;
-  int threads = 0;  // 0: as many as this process may use
+  std::shared_ptr<Allocator> allocator;  // of constants that the build makes; null: the C++ heap
+  int threads = 0;                       // 0: as many as this process may use
 };
 
 struct BuildPhase {

@@ -14,6 +14,7 @@
 #include "ingot/execution_profile.h"
 #include "ingot/export.h"
 #include "ingot/logger.h"
+#include "ingot/memory.h"
 #include "ingot/profile.h"
 #include "ingot/tensor.h"
 #include "ingot/type.h"
@@ -41,19 +42,26 @@ class RuntimeCache;
 class Stream;
 
 struct RuntimeConfig {
-  std::shared_ptr<ErrorRecorder> recorder;  // inherited by engines and contexts
-  std::string device = "cpu";               // one of Runtime::devices()
-  int threads = 0;  // for one inference, the caller's included; 0: all CPUs the process may use.
-                    // The reference device always uses one.
-  std::string isa;  // cpu: the highest instruction set to use (avx2, avx512, avx512-vnni, avx512-bf16, amx);
-                    // empty: what $INGOT_CPU_ISA says, else all that the processor has
+  std::shared_ptr<ErrorRecorder> recorder = nullptr;  // inherited by engines and contexts
+  std::string device = "cpu";                         // one of Runtime::devices()
+  int threads = 0;       // for one inference, the caller's included; 0: all CPUs the process may use.
+                         // The reference device always uses one.
+  std::string isa = {};  // cpu: the highest instruction set to use (avx2, avx512, avx512-vnni, avx512-bf16,
+                         // amx); empty: what $INGOT_CPU_ISA says, else all that the processor has
   bool keep_denormals = false;  // cpu: numbers below 1e-38 are zero inside an inference unless this is set
   // cpu: where compiled kernels and packed weights are kept for the next start; empty: nowhere. Unset: what
   // $INGOT_CACHE says, else $XDG_CACHE_HOME/ingot or ~/.cache/ingot.
-  std::optional<std::string> cache_folder;
+  std::optional<std::string> cache_folder = std::nullopt;
   // The same as an object (ingot/runtime_cache.h), which several runtimes may share; then cache_folder must
   // not be set.
-  std::shared_ptr<RuntimeCache> cache;
+  std::shared_ptr<RuntimeCache> cache = nullptr;
+  std::shared_ptr<Allocator> allocator = nullptr;  // of all memory as large as a tensor; null: the C++ heap
+  AllocationStrategy allocation = AllocationStrategy::fixed;  // of contexts that do not choose
+};
+
+struct ContextOptions {
+  std::string name = {};  // appears in errors and log lines; empty: "context N"
+  std::optional<AllocationStrategy> allocation = std::nullopt;  // unset: as in RuntimeConfig
 };
 
 // One input or output of an engine.
@@ -147,6 +155,13 @@ class INGOT_API Engine : public std::enable_shared_from_this<Engine> {
   // Contexts may be created and used in any thread; each serves one thread at a time. `name` appears in
   // errors and log lines; without one it is "context N".
   std::unique_ptr<Context> create_context(std::string name = {}) const;
+  std::unique_ptr<Context> create_context(ContextOptions options) const;
+
+  // Bytes that a context of a profile computes in (intermediate values and scratch) for its largest shapes;
+  // without a profile, the most of all profiles. Not counted is what only running can tell the size of. The
+  // reference device, which plans nothing, says 0. Throws invalid_argument where a size has no upper bound.
+  size_t memory_size() const;
+  size_t memory_size(size_t profile) const;
 
  private:
   friend class Runtime;
@@ -162,12 +177,13 @@ using OutputAllocator = std::function<void*(const std::string& name, const Shape
 
 // Counters of a context since it was created.
 struct ContextStats {
-  uint64_t enqueued = 0;    // inferences given to enqueue() or run()
-  uint64_t completed = 0;   // and finished well
-  uint64_t failed = 0;      // and ended in an error
-  uint64_t skipped = 0;     // and not begun, as one before them on their stream had failed
-  double busy_seconds = 0;  // time spent in inferences
-  double last_seconds = 0;  // of the last inference that completed
+  uint64_t enqueued = 0;      // inferences given to enqueue() or run()
+  uint64_t completed = 0;     // and finished well
+  uint64_t failed = 0;        // and ended in an error
+  uint64_t skipped = 0;       // and not begun, as one before them on their stream had failed
+  double busy_seconds = 0;    // time spent in inferences
+  double last_seconds = 0;    // of the last inference that completed
+  uint64_t memory_bytes = 0;  // that it computes in now: its own, or the application's
 };
 
 // The state of one in-flight inference. One thread at a time: a call while another thread is in one throws
@@ -190,6 +206,15 @@ class INGOT_API Context {
   // A new context uses profile 0. Forgets all shapes set.
   void set_profile(size_t profile);
   size_t profile() const;
+
+  // The block to compute in, of a context created with AllocationStrategy::user_managed, for each inference
+  // enqueued or run from now on; null takes it away. At a multiple of kMemoryAlignment, and as large as the
+  // shapes of an inference need: checked at once where they are set, and by enqueue() and run(). It must live
+  // until those inferences are done, and may serve any other context that does not run meanwhile; its content
+  // is of no account.
+  void set_memory(void* memory, size_t bytes);
+  // What the profile and shapes set now need; 0 until all shapes are set. To be asked again when they change.
+  size_t memory_size_for_shapes() const;
 
   // Needed for every tensor input whose type leaves a size open. Checks rank, fixed sizes and the ranges of
   // the profile at once; whether equal names met equal sizes in all inputs is checked where all are known: by

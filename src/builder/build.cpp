@@ -2,6 +2,7 @@
 #include <set>
 
 #include "base/atomic_file.h"
+#include "base/memory_account.h"
 #include "base/thread_pool.h"
 #include "builder/progress.h"
 #include "builder/resident_memory.h"
@@ -140,6 +141,8 @@ void log_result(const BuilderConfig& config, const BuildReport& report, std::str
 }  // namespace
 
 BuildReport build_engine_file(const Graph& graph, const std::string& path, const BuilderConfig& config) {
+  const auto memory = std::make_shared<MemoryAccount>(config.allocator);
+  const MemoryScope scope(memory, MemoryPurpose::weights);
   BuildReport report;
   AtomicFile file(path, "engine file");
   AtomicFile::remove_abandoned(file.folder());
@@ -150,6 +153,8 @@ BuildReport build_engine_file(const Graph& graph, const std::string& path, const
 }
 
 std::vector<std::byte> build_engine(const Graph& graph, const BuilderConfig& config, BuildReport* report) {
+  const auto memory = std::make_shared<MemoryAccount>(config.allocator);
+  const MemoryScope scope(memory, MemoryPurpose::weights);
   BuildReport own;
   BuildReport& used = report == nullptr ? own : *report;
   used = {};

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/memory_account.h"
 #include "base/sha256.h"
 #include "ingot/error.h"
 #include "ingot/execution_profile.h"
@@ -32,11 +33,24 @@ class OutputSink {
   virtual void deliver(size_t index, Datum output) = 0;
 };
 
+// The memory that one inference computes in: intermediate values and scratch.
+struct MemoryNeed {
+  int64_t bytes = 0;          // of one block
+  int64_t least_bytes = 0;    // what no device can do without: the largest set of values alive at once
+  int64_t scratch_bytes = 0;  // most of a step, counted in both
+  // False: parts of the graph have sizes that only running can tell; they take memory as they come.
+  bool is_complete = true;
+};
+
 // What one inference at a time runs in: intermediate memory, which grows at the first run of a set of shapes
 // and then stays. Keeps its Program alive.
 class Execution {
  public:
   virtual ~Execution() = default;
+
+  // A block that the runs from now on compute in, until it is empty. For what does not fit, and without a
+  // block, they take memory of their own and keep it. Not during a run.
+  virtual void use_memory(std::span<std::byte>) {}
 
   // Runs once; returns when all outputs are given. `inputs` follow graph.inputs(), are of the declared types
   // and satisfy the named sizes (the caller has checked); their memory may be the application's, is aligned
@@ -73,6 +87,9 @@ class Program : public std::enable_shared_from_this<Program> {
   virtual ~Program() = default;
   virtual std::unique_ptr<Execution> start() const = 0;  // one per context
   virtual ProgramStats stats() const { return {}; }
+  // For inputs of these shapes, by input; none for those that are no tensors. May take as long as planning,
+  // but compiles nothing. A device that does not plan memory says 0, as the reference device.
+  virtual MemoryNeed memory_need(std::span<const std::optional<Shape>>) const { return {}; }
   virtual MachineSpeed measure_speed() const { return {}; }  // takes part of a second
   // Of a kernel that its steps use. Throws Error(not_found).
   virtual KernelListing list_kernel(std::string_view key) const { refuse_kernel(key); }
@@ -99,8 +116,9 @@ struct CompileOptions {
   std::string isa;  // highest instruction set to use, as the device names them; empty: all there are
   std::shared_ptr<Cache> cache;  // null: none
   bool keep_denormals = false;
-  std::vector<std::vector<Shape>> shapes = {};  // of the inputs, by profile: prepared at once
-  Diagnostics diagnostics;                      // of the Runtime; fallbacks and rejections are logged there
+  std::vector<std::vector<Shape>> shapes = {};      // of the inputs, by profile: prepared at once
+  std::shared_ptr<MemoryAccount> memory = nullptr;  // that the weights of the program count in; null: none
+  Diagnostics diagnostics;  // of the Runtime; fallbacks and rejections are logged there
 };
 
 // Stateless or thread-safe; lives until the process ends.

@@ -1,31 +1,18 @@
 #include "ingot/tensor.h"
 
 #include <cstring>
-#include <new>
 
+#include "base/memory_account.h"
 #include "ingot/error.h"
 
 namespace ingot {
 namespace {
-
-constexpr std::align_val_t kAlignment{64};
 
 [[noreturn]] void fail(std::string expected, std::string observed) {
   throw Error({.code = ErrorCode::invalid_argument,
                .object = "tensor",
                .expected = std::move(expected),
                .observed = std::move(observed)});
-}
-
-std::shared_ptr<std::byte> allocate_bytes(size_t size) {
-  auto* p = static_cast<std::byte*>(::operator new(std::max<size_t>(size, 1), kAlignment, std::nothrow));
-  if (p == nullptr)
-    throw Error({.code = ErrorCode::out_of_memory,
-                 .object = "tensor",
-                 .expected = fmt::format("{} bytes of memory", size),
-                 .observed = "a refused allocation",
-                 .remedy = "Use smaller shapes, free memory or raise the limit of the process."});
-  return {p, [](std::byte* q) { ::operator delete(q, kAlignment); }};
 }
 
 }  // namespace
@@ -53,7 +40,7 @@ Tensor Tensor::allocate(DType dtype, Shape shape) {
     return t;
   }
   t.byte_size_ = ingot::byte_size(dtype, t.count_);
-  auto memory = allocate_bytes(t.byte_size_);
+  auto memory = MemoryScope::allocate(t.byte_size_);
   std::memset(memory.get(), 0, t.byte_size_);
   t.data_ = memory.get();
   t.owner_ = std::move(memory);
@@ -109,7 +96,7 @@ std::span<std::string> Tensor::mutable_strings() {
 
 Tensor Tensor::aligned() const {
   if (is_aligned()) return *this;
-  auto memory = allocate_bytes(byte_size_);
+  auto memory = MemoryScope::allocate(byte_size_);
   std::ranges::copy(bytes(), memory.get());
   Tensor copy = *this;
   copy.data_ = memory.get();

@@ -77,6 +77,13 @@ std::vector<Datum> order_inputs(const Engine::State& engine, const std::map<std:
   return data;
 }
 
+std::vector<std::optional<Shape>> shapes_of(const std::vector<Datum>& data) {
+  std::vector<std::optional<Shape>> shapes;
+  for (const Datum& datum : data)
+    shapes.push_back(datum.is_tensor() ? std::optional(datum.tensor().shape()) : std::nullopt);
+  return shapes;
+}
+
 void log_enqueued(const Context::State& state) {
   const Diagnostics& log = state.shared().diagnostics;
   if (!log.wants(LogLevel::verbose)) return;
@@ -98,7 +105,9 @@ const Engine& Context::engine() const { return *state_->engine; }
 
 ContextStats Context::stats() const {
   std::lock_guard lock(state_->mutex);
-  return state_->stats;
+  ContextStats stats = state_->stats;
+  stats.memory_bytes = state_->memory.bytes();
+  return stats;
 }
 
 void Context::set_profiling(bool on) {
@@ -121,6 +130,7 @@ void Context::set_profile(size_t profile) {
     if (profile >= std::max<size_t>(count, 1))
       refuse("context", name(), fmt::format("one of {} profiles, counted from 0", count),
              fmt::format("{}", profile));
+    state_->memory.change_profile(profile);
     state_->bound = nullptr;
     state_->profile = profile;
     for (size_t i = 0; i < state_->inputs.size(); ++i)
@@ -130,6 +140,18 @@ void Context::set_profile(size_t profile) {
 
 size_t Context::profile() const {
   return Use::of(*state_, [&] { return state_->profile; });
+}
+
+void Context::set_memory(void* memory, size_t bytes) {
+  Use::of(*state_, [&] {
+    const size_t needed = memory ? state_->memory_size_for_shapes() : 0;
+    state_->memory.set(memory, bytes, needed);
+    state_->bound = nullptr;
+  });
+}
+
+size_t Context::memory_size_for_shapes() const {
+  return Use::of(*state_, [&] { return state_->memory_size_for_shapes(); });
 }
 
 void Context::set_shape(std::string_view input, Shape shape) {
@@ -245,9 +267,10 @@ std::map<std::string, Datum> Context::run(const std::map<std::string, Datum>& in
     std::vector<Datum> data = order_inputs(state_->shared(), inputs);
     require_types(state_->shared(), data);
     require_a_profile(state_->shared(), state_->profile, data);
+    const MemoryBlock memory = state_->memory.for_inference(shapes_of(data));
     state_->begin(nullptr);
     KeptOutputs sink(state_->shared().outputs);
-    state_->perform(data, sink, false);
+    state_->perform(data, sink, memory, false);
     return sink.take();
   });
 }

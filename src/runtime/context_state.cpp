@@ -44,8 +44,11 @@ Error current_error() {
 
 }  // namespace
 
-Context::State::State(std::shared_ptr<const Engine> owner, std::string own_name)
-    : engine(std::move(owner)), execution(engine->state_->program->start()), name(std::move(own_name)) {
+Context::State::State(std::shared_ptr<const Engine> owner, std::string own_name, AllocationStrategy strategy)
+    : engine(std::move(owner)),
+      name(std::move(own_name)),
+      memory(*engine->state_, strategy, name),
+      execution(engine->state_->program->start()) {
   for (const PortInfo& port : shared().inputs) inputs.push_back({.shape = known_shape(port.type)});
   outputs.resize(shared().outputs.size());
 }
@@ -127,8 +130,18 @@ void Context::State::require_output_sizes(const SymbolSizes& sizes) const {
 }
 
 std::shared_ptr<const Bindings> Context::State::bindings() {
-  if (!bound) bound = std::make_shared<const Bindings>(Bindings{gather_inputs(), outputs});
+  if (!bound) {
+    std::vector<Datum> data = gather_inputs();
+    bound = std::make_shared<const Bindings>(
+        Bindings{std::move(data), outputs, memory.for_inference(input_shapes())});
+  }
   return bound;
+}
+
+std::vector<std::optional<Shape>> Context::State::input_shapes() const {
+  std::vector<std::optional<Shape>> shapes;
+  for (const InputSlot& slot : inputs) shapes.push_back(slot.shape);
+  return shapes;
 }
 
 std::vector<Datum> Context::State::gather_inputs() const {
@@ -138,6 +151,7 @@ std::vector<Datum> Context::State::gather_inputs() const {
   require_memory(sizes);
   require_output_sizes(sizes);
   std::vector<Datum> data;
+  data.reserve(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     const PortInfo& port = shared().inputs[i];
     const InputSlot& slot = inputs[i];
@@ -150,6 +164,13 @@ std::vector<Datum> Context::State::gather_inputs() const {
     data.emplace_back(Tensor::share(port.type.dtype, *slot.shape, bytes, nullptr));
   }
   return data;
+}
+
+size_t Context::State::memory_size_for_shapes() const {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (shared().inputs[i].type.is_tensor() && !inputs[i].shape) return 0;
+  bind_known_shapes();
+  return memory.need(input_shapes());
 }
 
 void Context::State::begin(const void* wanted) {
@@ -189,9 +210,13 @@ void Context::State::end(double seconds, bool completed) {
   if (completed) stats.last_seconds = seconds;
 }
 
-void Context::State::perform(std::span<const Datum> data, OutputSink& sink, bool keep_shapes) {
+void Context::State::perform(std::span<const Datum> data, OutputSink& sink, const MemoryBlock& block,
+                             bool keep_shapes) {
   const Stopwatch watch;
+  const uint64_t held = memory.account()->bytes(MemoryPurpose::activation);
   try {
+    const MemoryScope scope(memory.account(), MemoryPurpose::activation);
+    execution->use_memory(block.bytes);
     execution->run(data, sink);
   } catch (...) {
     ErrorParts parts = current_error().parts();
@@ -201,6 +226,7 @@ void Context::State::perform(std::span<const Datum> data, OutputSink& sink, bool
     end(watch.seconds(), false);
     throw named;
   }
+  log_growth(held);
   ++engine->state_->inferences;
   std::lock_guard lock(mutex);
   end(watch.seconds(), true);
@@ -209,9 +235,17 @@ void Context::State::perform(std::span<const Datum> data, OutputSink& sink, bool
   has_result = true;
 }
 
+void Context::State::log_growth(uint64_t before) const {
+  const uint64_t now = memory.account()->bytes(MemoryPurpose::activation);
+  if (now <= before || !shared().diagnostics.wants(LogLevel::info)) return;
+  shared().diagnostics.log(LogLevel::info,
+                           fmt::format("{}: memory grew by {} bytes to {}, beside a block of {}", name,
+                                       now - before, now, memory.block_bytes()));
+}
+
 void Context::State::perform_bound(const Bindings& from) {
   BoundOutputs sink(shared().outputs, from.outputs, running_shapes);
-  perform(from.inputs, sink, true);
+  perform(from.inputs, sink, from.memory, true);
 }
 
 }  // namespace ingot

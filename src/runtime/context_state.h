@@ -6,6 +6,7 @@
 #include "device/device.h"
 #include "ingot/runtime.h"
 #include "ir/bind_symbols.h"
+#include "runtime/context_memory.h"
 
 namespace ingot {
 
@@ -25,12 +26,13 @@ struct OutputSlot {
 struct Bindings {
   std::vector<Datum> inputs;
   std::vector<OutputSlot> outputs;
+  MemoryBlock memory;
 };
 
 // Kept alive by the Context and by its inferences under way. The first part is for the thread that holds
 // `busy`, the second, guarded by `mutex`, also for the threads that run inferences.
 struct Context::State {
-  State(std::shared_ptr<const Engine> engine, std::string name);
+  State(std::shared_ptr<const Engine> engine, std::string name, AllocationStrategy strategy);
 
   const Engine::State& shared() const;
 
@@ -49,14 +51,18 @@ struct Context::State {
   void skip();          // counts it out without running it
   // Runs it on this thread and counts it out; `keep_shapes` makes the running shapes those of the result.
   // Throws Error that names the context.
-  void perform(std::span<const Datum> inputs, OutputSink& outputs, bool keep_shapes);
+  void perform(std::span<const Datum> inputs, OutputSink& outputs, const MemoryBlock& memory,
+               bool keep_shapes);
   // The same on memory of the application.
   void perform_bound(const Bindings& bindings);
   void require_idle() const;  // throws while inferences are pending
+  std::vector<std::optional<Shape>> input_shapes() const;
+  size_t memory_size_for_shapes() const;  // as that of Context
 
   const std::shared_ptr<const Engine> engine;
-  const std::unique_ptr<Execution> execution;
   const std::string name;
+  ContextMemory memory;
+  const std::unique_ptr<Execution> execution;
   std::atomic_flag busy;
 
   size_t profile = 0;
@@ -75,6 +81,7 @@ struct Context::State {
 
  private:
   std::vector<Datum> gather_inputs() const;
+  void log_growth(uint64_t before) const;
   void require_raw_ports() const;
   void require_shapes() const;
   void require_memory(const SymbolSizes& sizes) const;

@@ -16,6 +16,26 @@ namespace {
                .remedy = "Build it again without stripping weights."});
 }
 
+size_t bounded(const Engine::State& engine, const std::optional<MemoryNeed>& need) {
+  if (need) return static_cast<size_t>(need->bytes);
+  throw Error({.code = ErrorCode::invalid_argument,
+               .object = "engine",
+               .name = engine.name,
+               .expected = "inputs whose sizes have an upper bound",
+               .observed = "sizes that are left open",
+               .remedy = "Build it with a profile, or call Context::memory_size_for_shapes()."});
+}
+
+void require_profile(const Engine::State& engine, size_t profile) {
+  const size_t count = engine.profiles.size();
+  if (profile < std::max<size_t>(count, 1)) return;
+  throw Error({.code = ErrorCode::invalid_argument,
+               .object = "engine",
+               .name = engine.name,
+               .expected = fmt::format("one of {} profiles, counted from 0", count),
+               .observed = fmt::format("{}", profile)});
+}
+
 }  // namespace
 
 Engine::Engine(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -75,12 +95,32 @@ KernelListing Engine::list_kernel(std::string_view key) const {
 }
 
 std::unique_ptr<Context> Engine::create_context(std::string name) const {
+  return create_context(ContextOptions{.name = std::move(name), .allocation = std::nullopt});
+}
+
+std::unique_ptr<Context> Engine::create_context(ContextOptions options) const {
   return reported(state_->diagnostics, [&] {
     if (!state_->program) fail_stripped(*state_);
     const uint64_t number = ++state_->contexts_created;
-    if (name.empty()) name = fmt::format("context {}", number);
-    auto state = std::make_shared<Context::State>(shared_from_this(), std::move(name));
+    if (options.name.empty()) options.name = fmt::format("context {}", number);
+    auto state = std::make_shared<Context::State>(shared_from_this(), std::move(options.name),
+                                                  options.allocation.value_or(state_->allocation));
     return std::unique_ptr<Context>(new Context(std::move(state)));
+  });
+}
+
+size_t Engine::memory_size() const {
+  return reported(state_->diagnostics, [&] {
+    if (!state_->program) fail_stripped(*state_);
+    return bounded(*state_, state_->memory_need());
+  });
+}
+
+size_t Engine::memory_size(size_t profile) const {
+  return reported(state_->diagnostics, [&] {
+    if (!state_->program) fail_stripped(*state_);
+    require_profile(*state_, profile);
+    return bounded(*state_, state_->memory_need(profile));
   });
 }
 

@@ -1,7 +1,10 @@
 #pragma once
 
 #include <atomic>
+#include <mutex>
+#include <optional>
 
+#include "base/memory_account.h"
 #include "device/device.h"
 #include "ingot/runtime.h"
 
@@ -23,6 +26,19 @@ struct Engine::State {
   EngineStats fixed;  // without the counters below
   std::atomic<uint64_t> contexts_created = 0;
   std::atomic<uint64_t> inferences = 0;
+  std::shared_ptr<MemoryAccount> memory;
+  AllocationStrategy allocation = AllocationStrategy::fixed;  // of contexts that do not choose
+
+  // What contexts of a profile compute in, or of all profiles, at most. None where a size has no upper bound.
+  // Found out at the first call. Not while weights are missing.
+  std::optional<MemoryNeed> memory_need(size_t profile) const;
+  std::optional<MemoryNeed> memory_need() const;
+
+ private:
+  std::optional<MemoryNeed> find_memory_need(size_t profile) const;
+
+  mutable std::mutex needs_mutex_;                                       // guards all below
+  mutable std::vector<std::optional<std::optional<MemoryNeed>>> needs_;  // by profile
 };
 
 }  // namespace ingot

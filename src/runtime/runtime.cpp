@@ -98,6 +98,7 @@ struct Runtime::State {
   RuntimeConfig config;
   const Device& device;
   std::shared_ptr<RuntimeCache> cache;
+  std::shared_ptr<MemoryAccount> memory;
 
   std::unique_ptr<Engine::State> load(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
                                       const std::string& name) const;
@@ -109,6 +110,8 @@ std::unique_ptr<Engine::State> Runtime::State::load(std::span<const std::byte> b
                                                     std::shared_ptr<const void> owner,
                                                     const std::string& name) const {
   const Stopwatch watch;
+  const auto own_memory = std::make_shared<MemoryAccount>(memory);
+  const MemoryScope scope(own_memory, MemoryPurpose::weights);
   // `owner` stays until the end: the content of an engine without large weights does not keep it.
   EngineContent content = read_engine(bytes, owner, name);
   auto engine = std::make_unique<Engine::State>();
@@ -121,6 +124,8 @@ std::unique_ptr<Engine::State> Runtime::State::load(std::span<const std::byte> b
   engine->outputs = list_outputs(content.graph);
   engine->profiles = std::move(content.profiles);
   engine->diagnostics = diagnostics;
+  engine->memory = own_memory;
+  engine->allocation = config.allocation;
   engine->fixed.file_bytes = bytes.size();
   engine->fixed.weight_bytes = check_engine_header(bytes).weight_bytes;
   if (content.stripped) {
@@ -141,6 +146,7 @@ void Runtime::State::compile(Engine::State& engine, std::shared_ptr<const Graph>
                          .cache = cache->state().cache,
                          .keep_denormals = config.keep_denormals,
                          .shapes = shapes_to_prepare(engine.inputs, engine.profiles.size()),
+                         .memory = engine.memory,
                          .diagnostics = diagnostics};
   engine.program = device.compile(std::move(graph), options);
   engine.fixed.compile_seconds = watch.seconds();
@@ -168,7 +174,8 @@ Runtime::Runtime(Logger& logger, RuntimeConfig config) {
   state_ = reported(diagnostics, [&] {
     require_possible_threads(config.threads);
     const Device& device = find_device(config.device);
-    return std::make_shared<const State>(State{diagnostics, config, device, cache_of(logger, config)});
+    return std::make_shared<const State>(State{diagnostics, config, device, cache_of(logger, config),
+                                               std::make_shared<MemoryAccount>(config.allocator)});
   });
 }
 
@@ -188,6 +195,7 @@ std::shared_ptr<const Engine> Runtime::open(std::span<const std::byte> bytes,
                                             std::shared_ptr<const void> owner,
                                             const std::string& name) const {
   return reported(state_->diagnostics, [&] {
+    const MemoryScope scope(state_->memory, MemoryPurpose::weights);
     std::shared_ptr<const Tensor> copy;
     if (!owner) copy = copy_bytes(bytes);
     auto state = copy ? state_->load(copy->bytes(), copy, name) : state_->load(bytes, owner, name);

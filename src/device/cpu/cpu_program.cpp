@@ -77,6 +77,7 @@ std::shared_ptr<const Plan> PartPlans::find(std::span<const Tensor* const> input
 }
 
 PartPlans::Entry PartPlans::make(std::span<const Tensor* const> inputs) {
+  const MemoryScope scope(workshop_.memory, MemoryPurpose::weights);  // what a plan keeps are constants
   Entry entry;
   for (const Tensor* tensor : inputs) entry.shapes.push_back(tensor->shape());
   if (by_value_)
@@ -100,6 +101,7 @@ PartPlans::Entry PartPlans::make(std::span<const Tensor* const> inputs) {
   fallbacks_.add(*entry.plan);
   workshop_.weights.publish_later();
   count(*entry.plan);
+  if (!by_value_) needs_.add(entry.shapes, *entry.plan);
   return entry;
 }
 
@@ -120,11 +122,12 @@ CpuProgram::CpuProgram(std::shared_ptr<const Graph> graph, const CompileOptions&
       cache_(cache_of(options)),
       kernels_(std::make_unique<KernelSet>(target, cache_, options.identity, options.diagnostics)),
       weights_(std::make_unique<PackedWeights>(cache_, weights_key(target, options), options.diagnostics,
-                                               weights_info(target, options))),
+                                               weights_info(target, options), options.memory)),
       fallbacks_(std::make_shared<FallbackLog>(options.diagnostics)),
       keep_denormals_(options.keep_denormals) {
   name_constants(*graph_, "", weight_names_);
-  own_workshop_ = std::make_unique<Workshop>(Workshop{target, *kernels_, *weights_, *pool_, weight_names_});
+  own_workshop_ = std::make_unique<Workshop>(
+      Workshop{target, *kernels_, *weights_, *pool_, weight_names_, options.memory});
   workshop_ = own_workshop_.get();
   make_plans();
 }
@@ -139,8 +142,10 @@ CpuProgram::CpuProgram(GraphPtr graph, CpuProgram& outer)
 }
 
 void CpuProgram::make_plans() {
-  for (const Part& part : parts_.parts)
-    plans_.push_back(std::make_unique<PartPlans>(part, *workshop_, *fallbacks_));
+  for (const Part& part : parts_.parts) {
+    needs_.push_back(std::make_unique<PartNeeds>(part, *workshop_));
+    plans_.push_back(std::make_unique<PartPlans>(part, *workshop_, *fallbacks_, *needs_.back()));
+  }
 }
 
 const CpuProgram& CpuProgram::body(const GraphPtr& graph) const {

@@ -8,6 +8,7 @@
 #include "device/cpu/fallback_log.h"
 #include "device/cpu/kernel_set.h"
 #include "device/cpu/packed_weights.h"
+#include "device/cpu/part_needs.h"
 #include "device/cpu/parts.h"
 #include "device/cpu/plan.h"
 #include "device/cpu/plan_builder.h"
@@ -18,8 +19,8 @@ namespace ingot::cpu {
 // The plans of one part, by the shapes of its inputs: the most recent first, a bounded number.
 class PartPlans {
  public:
-  PartPlans(const Part& part, Workshop& workshop, FallbackLog& fallbacks)
-      : part_(part), workshop_(workshop), fallbacks_(fallbacks) {}
+  PartPlans(const Part& part, Workshop& workshop, FallbackLog& fallbacks, PartNeeds& needs)
+      : part_(part), workshop_(workshop), fallbacks_(fallbacks), needs_(needs) {}
 
   // The plan for inputs of these shapes, made at the first call for their shapes; null where sizes depend on
   // data after all.
@@ -44,6 +45,7 @@ class PartPlans {
   const Part& part_;
   Workshop& workshop_;
   FallbackLog& fallbacks_;
+  PartNeeds& needs_;
   std::mutex mutex_;
   std::list<Entry> entries_;
   bool by_value_ = false;  // small integer inputs count as constants
@@ -62,6 +64,9 @@ class CpuProgram : public Program {
 
   std::unique_ptr<Execution> start() const override;
   ProgramStats stats() const override;
+  MemoryNeed memory_need(std::span<const std::optional<Shape>> inputs) const override {
+    return cpu::memory_need(*graph_, parts_, needs_, inputs);
+  }
   MachineSpeed measure_speed() const override;
   KernelListing list_kernel(std::string_view key) const override;
 
@@ -89,8 +94,9 @@ class CpuProgram : public Program {
   std::map<const std::byte*, std::string> weight_names_;
   std::unique_ptr<Workshop> own_workshop_;
   Workshop* workshop_ = nullptr;
-  std::shared_ptr<FallbackLog> fallbacks_;  // shared with bodies
-  std::vector<std::unique_ptr<PartPlans>> plans_;
+  std::shared_ptr<FallbackLog> fallbacks_;         // shared with bodies
+  std::vector<std::unique_ptr<PartNeeds>> needs_;  // by part
+  std::vector<std::unique_ptr<PartPlans>> plans_;  // by part
   mutable std::mutex bodies_mutex_;
   mutable std::map<const Graph*, std::unique_ptr<CpuProgram>> bodies_;
   bool keep_denormals_ = false;

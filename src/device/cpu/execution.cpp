@@ -108,6 +108,8 @@ std::byte* CpuExecution::output_memory(Value v, const Shape& shape, OutputSink& 
     }
     break;
   }
+  const bool is_output = std::ranges::any_of(graph.outputs(), [&](const Port& p) { return p.value == v; });
+  const MemoryScope scope(is_output ? MemoryPurpose::output : MemoryPurpose::activation);
   Tensor tensor = Tensor::allocate(type.dtype, shape);
   std::byte* data = tensor.mutable_bytes().data();
   result(v) = std::move(tensor);

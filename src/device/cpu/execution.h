@@ -13,6 +13,7 @@ class CpuExecution : public Execution {
   // `owner` keeps `program` alive; null for the body of a loop, whose owner is elsewhere.
   CpuExecution(std::shared_ptr<const CpuProgram> owner, const CpuProgram& program);
 
+  void use_memory(std::span<std::byte> block) override { arena_.borrow(block); }
   void run(std::span<const Datum> inputs, OutputSink& sink) override;
   // For bodies of control flow; measured by the profiler of the execution around it, null where there is
   // none.

@@ -28,6 +28,14 @@ LoadedKernel executable(const std::shared_ptr<const CacheEntry>& entry) {
   return {copy->bytes(), copy};
 }
 
+// In place of kernels that are never made.
+void fail_without_code() {
+  throw Error({.code = ErrorCode::internal,
+               .object = "kernel",
+               .expected = "a plan that is measured only",
+               .observed = "one that runs"});
+}
+
 }  // namespace
 
 std::string_view to_string(KernelOrigin origin) {
@@ -54,6 +62,7 @@ int KernelSet::add(kernel::KernelSource source) {
 }
 
 void KernelSet::prepare(int threads) {
+  if (!has_code_) return;
   const Stopwatch load_time;
   std::vector<Entry*> missing = unprepared();
   if (missing.empty()) return;
@@ -243,6 +252,7 @@ const KernelSet::Entry& KernelSet::entry(int id) const {
 }
 
 uintptr_t KernelSet::address(int id) const {
+  if (!has_code_) return reinterpret_cast<uintptr_t>(&fail_without_code);
   const std::lock_guard lock(mutex_);
   const Entry& entry = entries_.at(static_cast<size_t>(id));
   if (!entry.kernel)

@@ -46,6 +46,9 @@ class KernelSet {
   KernelSet(const kernel::Target& target, std::shared_ptr<Cache> cache, const std::string& engine_key,
             Diagnostics diagnostics = {});
 
+  // A set whose kernels can be described and measured, but are never made: to find out what a plan needs.
+  static KernelSet without_code(const kernel::Target& target) { return KernelSet(target); }
+
   const kernel::Target& target() const { return target_; }
 
   // The number of the kernel; equal kernels have one number.
@@ -72,6 +75,8 @@ class KernelSet {
   KernelStats stats() const;
 
  private:
+  explicit KernelSet(const kernel::Target& target) : target_(target), has_code_(false) {}
+
   struct Entry {
     kernel::KernelSource source;
     kernel::Target target;  // the least that it needs
@@ -109,6 +114,7 @@ class KernelSet {
   const std::string image_key_;
   const Digest engine_;
   const Diagnostics diagnostics_;
+  const bool has_code_ = true;
   mutable std::mutex mutex_;  // guards all below
   std::deque<Entry> entries_;
   std::map<std::string, int> ids_;

@@ -72,14 +72,22 @@ std::string_view packing_digest() { return kPackingDigest; }
 void PackedWeights::Unmap::operator()(std::byte* memory) const { munmap(memory, bytes); }
 
 PackedWeights::PackedWeights(std::shared_ptr<Cache> cache, const std::string& engine_key,
-                             Diagnostics diagnostics, const EntryInfo& info)
+                             Diagnostics diagnostics, const EntryInfo& info,
+                             std::shared_ptr<MemoryAccount> memory)
     : cache_(cache ? std::move(cache) : std::make_shared<Cache>("")),
       file_key_(file_key_of(engine_key)),
       info_{.target = info.target,
             .generator = digest_from_hex(kPackingDigest).value_or(Digest{}),
             .engine = info.engine},
-      diagnostics_(std::move(diagnostics)) {
+      diagnostics_(std::move(diagnostics)),
+      account_(std::move(memory)) {
   open();
+}
+
+PackedWeights::PackedWeights() : has_content_(false) {}
+
+std::unique_ptr<PackedWeights> PackedWeights::without_content() {
+  return std::unique_ptr<PackedWeights>(new PackedWeights());
 }
 
 void PackedWeights::open() {
@@ -106,7 +114,7 @@ std::span<const std::byte> PackedWeights::get(const std::string& key, size_t byt
   const std::lock_guard making(piece->mutex);
   if (!piece->ready && !take_from_file(digest, bytes, *piece)) {
     const std::span<std::byte> memory = allocate(bytes);
-    pack(memory);
+    if (has_content_) pack(memory);
     piece->bytes = memory;
     piece->ready = true;
     const std::lock_guard lock(mutex_);
@@ -144,6 +152,15 @@ bool PackedWeights::take_from_file(const Digest& key, size_t bytes, Piece& piece
 }
 
 std::span<std::byte> PackedWeights::allocate(size_t bytes) {
+  if (!account_ || !account_->has_allocator()) return map(bytes);
+  auto memory = MemoryAccount::allocate(account_, bytes, MemoryPurpose::weights);
+  std::memset(memory.get(), 0, bytes);
+  const std::lock_guard lock(mutex_);
+  from_allocator_.push_back(memory);
+  return {memory.get(), bytes};
+}
+
+std::span<std::byte> PackedWeights::map(size_t bytes) {
   const std::lock_guard lock(mutex_);
   const size_t taken = aligned(bytes);
   if (taken > free_.size()) {
@@ -159,6 +176,8 @@ std::span<std::byte> PackedWeights::allocate(size_t bytes) {
   }
   const auto result = free_.first(bytes);
   free_ = free_.subspan(taken);
+  if (account_) account_->add(MemoryPurpose::weights, taken);
+  counted_bytes_ += taken;
   return result;
 }
 
@@ -186,6 +205,7 @@ void PackedWeights::publish() {
 
 PackedWeights::~PackedWeights() {
   if (publisher_.joinable()) publisher_.join();
+  if (account_) account_->remove(MemoryPurpose::weights, counted_bytes_);
 }
 
 void PackedWeights::publish_later() {

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/memory_account.h"
 #include "base/sha256.h"
 #include "cache/cache.h"
 #include "ingot/logger.h"
@@ -30,9 +31,12 @@ struct PackedWeightsStats {
 // first process, mapped by those after it. Thread-safe. Pieces live as long as the object.
 class PackedWeights {
  public:
-  // An empty `engine_key` keeps nothing in the cache.
+  // An empty `engine_key` keeps nothing in the cache. What is packed here counts in `memory`, which may be
+  // null, and comes from its allocator if it has one.
   PackedWeights(std::shared_ptr<Cache> cache, const std::string& engine_key, Diagnostics diagnostics = {},
-                const EntryInfo& info = {});
+                const EntryInfo& info = {}, std::shared_ptr<MemoryAccount> memory = nullptr);
+  // Pieces have an address but are never packed: to find out what a plan needs.
+  static std::unique_ptr<PackedWeights> without_content();
   ~PackedWeights();
 
   // `bytes` bytes at a multiple of 64. The first time anywhere, `pack` fills them, which are zero; several
@@ -66,25 +70,31 @@ class PackedWeights {
   };
   using Memory = std::unique_ptr<std::byte, Unmap>;
 
+  PackedWeights();
   void open();
   std::shared_ptr<Piece> piece(const Digest& key);
   bool take_from_file(const Digest& key, size_t bytes, Piece& piece);
   std::span<std::byte> allocate(size_t bytes);
+  std::span<std::byte> map(size_t bytes);
   void publish_until_idle();
 
   const std::shared_ptr<Cache> cache_;
   const std::string file_key_;
   const EntryInfo info_;  // of the file
   const Diagnostics diagnostics_;
+  const std::shared_ptr<MemoryAccount> account_;
+  const bool has_content_ = true;
   std::shared_ptr<const CacheEntry> file_;  // neither it nor what lies in it changes after construction
   std::map<Digest, Stored> stored_;
 
   mutable std::mutex mutex_;  // guards all below; taken after that of a piece
   std::map<Digest, std::shared_ptr<Piece>> pieces_;
   std::vector<Memory> memory_;
-  std::span<std::byte> free_;  // the rest of the last memory
-  bool changed_ = false;       // since the file was written
-  bool publishing_ = false;    // by publisher_
+  std::vector<std::shared_ptr<std::byte>> from_allocator_;
+  uint64_t counted_bytes_ = 0;  // in the account, of memory_
+  std::span<std::byte> free_;   // the rest of the last memory
+  bool changed_ = false;        // since the file was written
+  bool publishing_ = false;     // by publisher_
   PackedWeightsStats stats_;
 
   std::mutex publisher_mutex_;  // guards publisher_; taken first

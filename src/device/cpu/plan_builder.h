@@ -18,6 +18,7 @@ struct Workshop {
   PackedWeights& weights;
   ThreadPool& pool;
   const std::map<const std::byte*, std::string>& weight_names;  // of the constants of the engine, by address
+  std::shared_ptr<MemoryAccount> memory = nullptr;              // of what plans keep; null: not counted
 };
 
 // Builds the plan of one static graph: where each value lies and the steps that compute them.
