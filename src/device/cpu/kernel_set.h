@@ -75,7 +75,7 @@ class KernelSet {
   KernelStats stats() const;
 
  private:
-  explicit KernelSet(const kernel::Target& target) : target_(target), has_code_(false) {}
+  explicit KernelSet(const kernel::Target& target) : target_(target), engine_{}, has_code_(false) {}
 
   struct Entry {
     kernel::KernelSource source;
