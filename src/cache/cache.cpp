@@ -54,8 +54,7 @@ std::shared_ptr<const CacheEntry> Cache::look_up(std::string_view key) {
   auto entry = folder_ ? folder_->find(key) : nullptr;
   if (!entry) entry = seeded_.find(key);
   for (size_t i = 0; !entry && i < seed_folders_.size(); ++i) entry = seed_folders_[i]->find(key);
-  if (entry && config_.memory && is_kernel_key(key))
-    counters_.evicted += memory_.put({std::string(key), entry, seconds_now()});
+  if (entry && is_kernel_key(key)) put_in_memory(key, entry->info(), entry->payload());
   return entry;
 }
 
@@ -67,16 +66,20 @@ std::shared_ptr<const CacheEntry> Cache::find(std::string_view key, bool counted
   return entry;
 }
 
+bool Cache::put_in_memory(std::string_view key, const EntryInfo& info, std::span<const std::byte> payload) {
+  const auto memory = config_.memory ? Mapping::copy_of(payload) : nullptr;
+  if (!memory) return false;
+  const auto entry = std::make_shared<CacheEntry>(info, memory, memory->bytes());
+  counters_.evicted += memory_.put({std::string(key), entry, seconds_now()});
+  return true;
+}
+
 bool Cache::put(std::string_view key, const EntryInfo& info, std::span<const std::byte> checked,
                 const std::function<void(AtomicFile& file)>& rest) {
   bool kept = false;
-  if (is_kernel_key(key)) counters_.made_microseconds += info.make_microseconds;
-  if (config_.memory && is_kernel_key(key)) {
-    if (const auto memory = Mapping::copy_of(checked)) {
-      const auto entry = std::make_shared<CacheEntry>(info, memory, memory->bytes());
-      counters_.evicted += memory_.put({std::string(key), entry, seconds_now()});
-      kept = true;
-    }
+  if (is_kernel_key(key)) {
+    counters_.made_microseconds += info.make_microseconds;
+    kept = put_in_memory(key, info, checked);
   }
   if (folder_) kept = folder_->put(key, info, checked, rest) || kept;
   return kept;
@@ -91,13 +94,14 @@ bool Cache::lacks(std::string_view key) const {
   return (config_.memory && !memory_.contains(key)) || folder_lacks(key);
 }
 
-bool Cache::keep(const std::string& key, const std::shared_ptr<const CacheEntry>& entry) {
+bool Cache::keep(const NamedEntry& named) {
   bool kept = false;
-  if (config_.memory && !memory_.contains(key)) {
-    counters_.evicted += memory_.put({key, entry, seconds_now()});
+  if (config_.memory && !memory_.contains(named.key)) {
+    counters_.evicted += memory_.put(named);
     kept = true;
   }
-  if (folder_lacks(key)) kept = folder_->put(key, entry->info(), entry->payload(), {}) || kept;
+  if (folder_lacks(named.key))
+    kept = folder_->put(named.key, named.entry->info(), named.entry->payload(), {}) || kept;
   return kept;
 }
 

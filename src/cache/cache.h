@@ -48,7 +48,7 @@ class Cache {
            const std::function<void(AtomicFile& file)>& rest = {});
   // The same for an entry that came from elsewhere, where the written layers lack it; false where they do
   // not.
-  bool keep(const std::string& key, const std::shared_ptr<const CacheEntry>& entry);
+  bool keep(const NamedEntry& named);
   bool lacks(std::string_view key) const;  // whether keep() would write it
   bool keeps_in_memory() const { return config_.memory; }
   // Bytes of a file before its payload: for those who align pieces of the rest in the file.
@@ -79,6 +79,7 @@ class Cache {
  private:
   void open_seed(const std::string& path);
   std::shared_ptr<const CacheEntry> look_up(std::string_view key);
+  bool put_in_memory(std::string_view key, const EntryInfo& info, std::span<const std::byte> payload);
   std::string lock_path(std::string_view key);
   bool folder_lacks(std::string_view key) const;  // and no seed has it
 

@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 namespace ingot {
 namespace {
 
 constexpr std::string_view kKernelPrefix = "kernel-";
 constexpr size_t kMaxKeyBytes = 95;
+constexpr size_t kFewBytes = 1 << 16;
+constexpr std::align_val_t kAlignment{64};
 
 bool may_be_in_key(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '.';
@@ -49,18 +52,19 @@ std::string kernel_entry_key(std::string_view kernel_key) {
 std::shared_ptr<const Mapping> Mapping::of_file(int fd, size_t bytes) {
   void* address = bytes == 0 ? MAP_FAILED : mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
   if (address == MAP_FAILED) return nullptr;
-  return std::shared_ptr<const Mapping>(new Mapping({static_cast<const std::byte*>(address), bytes}));
+  return std::shared_ptr<const Mapping>(new Mapping({static_cast<const std::byte*>(address), bytes}, true));
 }
 
 template <class Fill>
 std::shared_ptr<const Mapping> Mapping::make(size_t bytes, const Fill& fill) {
-  const size_t size = std::max<size_t>(1, bytes);
-  void* address = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (address == MAP_FAILED) return nullptr;
+  const bool has_pages = bytes >= kFewBytes;
+  void* address = has_pages ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                            : ::operator new(std::max<size_t>(1, bytes), kAlignment, std::nothrow);
+  if (address == MAP_FAILED || !address) return nullptr;
   const std::span memory(static_cast<std::byte*>(address), bytes);
-  std::shared_ptr<const Mapping> mapping(new Mapping(memory));
+  std::shared_ptr<const Mapping> mapping(new Mapping(memory, has_pages));
   if (!fill(memory)) return nullptr;
-  mprotect(address, size, PROT_READ);
+  if (has_pages) mprotect(address, bytes, PROT_READ);
   return mapping;
 }
 
@@ -82,10 +86,17 @@ std::shared_ptr<const Mapping> Mapping::read_file(int fd, size_t bytes) {
   });
 }
 
-Mapping::~Mapping() { munmap(const_cast<std::byte*>(bytes_.data()), std::max<size_t>(1, bytes_.size())); }
+Mapping::~Mapping() {
+  auto* memory = const_cast<std::byte*>(bytes_.data());
+  if (has_pages_)
+    munmap(memory, bytes_.size());
+  else
+    ::operator delete(memory, kAlignment);
+}
 
 bool Mapping::make_executable() const {
-  return mprotect(const_cast<std::byte*>(bytes_.data()), bytes_.size(), PROT_READ | PROT_EXEC) == 0;
+  return has_pages_ &&
+         mprotect(const_cast<std::byte*>(bytes_.data()), bytes_.size(), PROT_READ | PROT_EXEC) == 0;
 }
 
 }  // namespace ingot

@@ -39,7 +39,8 @@ bool is_cache_key(std::string_view key);
 bool is_kernel_key(std::string_view key);
 std::string kernel_entry_key(std::string_view kernel_key);
 
-// Bytes in pages of their own, private to the process, which may become code.
+// Bytes at a multiple of 64, private to the process. Where they are many they have pages of their own, which
+// may become code; few of them share pages, as a process can only have so many mappings.
 class Mapping {
  public:
   // Null where the system refuses.
@@ -53,15 +54,16 @@ class Mapping {
   Mapping& operator=(const Mapping&) = delete;
 
   std::span<const std::byte> bytes() const { return bytes_; }
-  // False where the system forbids it for this file system.
+  // False where they have no pages of their own, or the system forbids it for the file system of a file.
   bool make_executable() const;
 
  private:
-  explicit Mapping(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  Mapping(std::span<const std::byte> bytes, bool has_pages) : bytes_(bytes), has_pages_(has_pages) {}
   template <class Fill>  // bool(std::span<std::byte>)
   static std::shared_ptr<const Mapping> make(size_t bytes, const Fill& fill);
 
   std::span<const std::byte> bytes_;
+  bool has_pages_;
 };
 
 // An entry that was checked. Stays valid when it is replaced or evicted.
@@ -74,7 +76,7 @@ class CacheEntry {
   const EntryInfo& info() const { return info_; }
   // At a multiple of 64 bytes.
   std::span<const std::byte> payload() const { return payload_; }
-  // Makes the memory of the payload executable; false where the system forbids it.
+  // Makes the memory of the payload executable; false where that is not possible.
   bool make_executable() const { return memory_->make_executable(); }
 
  private:

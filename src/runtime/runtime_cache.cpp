@@ -29,17 +29,17 @@ const Device* device_of(const std::string& target) {
 }
 
 // Adds what can be used here; the counters of the cache count the rest too.
-CacheImport import(Cache& cache, ContainerContent content) {
+CacheImport import(Cache& cache, const ContainerContent& content) {
   CacheImport result;
   result.rejected.damaged = content.damaged;
-  for (NamedEntry& named : content.entries) {
+  for (const NamedEntry& named : content.entries) {
     const CodeUse use = use_of_entry(named.entry->info());
     if (!is_kernel_key(named.key) || use == CodeUse::other_device)
       ++result.rejected.other_device;
     else if (use == CodeUse::other_version)
       ++result.rejected.other_version;
     else
-      ++(cache.keep(named.key, named.entry) ? result.added : result.known);
+      ++(cache.keep(named) ? result.added : result.known);
   }
   CacheCounters& counters = cache.counters();
   counters.damaged += result.rejected.damaged;

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <thread>
 
 #include "cache/container.h"
@@ -214,6 +215,24 @@ TEST_F(RuntimeCacheTest, FilesGrowAndLoseOnlyWhatNobodyCanUse) {
   const CacheImport left = in_memory()->load(path);
   EXPECT_EQ(left.rejected.other_version, 0u);
   EXPECT_EQ(left.rejected.other_device, 1u);
+}
+
+TEST_F(RuntimeCacheTest, OnlyUseMakesAnEntryRecentlyUsed) {
+  const auto first = in_memory();
+  use(first);
+  std::vector<NamedEntry> old = read_container(Mapping::copy_of(first->serialize()), "test").entries;
+  for (NamedEntry& named : old) named.used_seconds = 1000;
+  const auto second = in_memory();
+  second->deserialize(make_container(old));
+  const auto times = [&] {
+    std::set<int64_t> result;
+    for (const NamedEntry& named : read_container(Mapping::copy_of(second->serialize()), "test").entries)
+      result.insert(named.used_seconds);
+    return result;
+  };
+  EXPECT_EQ(times(), std::set<int64_t>{1000});
+  use(second);
+  EXPECT_FALSE(times().contains(1000));
 }
 
 TEST_F(RuntimeCacheTest, SeedsAreOnlyRead) {

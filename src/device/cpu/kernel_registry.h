@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -13,6 +14,7 @@ namespace ingot::cpu {
 struct LoadedKernel {
   std::span<const std::byte> code;
   std::shared_ptr<const void> memory;
+  uint64_t make_microseconds = 0;  // that it took to compile, as far as known
 };
 
 // The kernels that this process has, by key; they live as long as somebody holds them. Thread-safe.

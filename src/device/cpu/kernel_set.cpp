@@ -135,11 +135,12 @@ bool KernelSet::load(Entry& entry) {
   return true;
 }
 
-std::optional<LoadedKernel> KernelSet::load_entry(Entry& entry, bool counted) {
+std::optional<LoadedKernel> KernelSet::load_entry(const Entry& entry, bool counted) {
   const auto file = cache_->find(kernel_entry_key(entry.key), counted);
   if (!file) return std::nullopt;
-  entry.make_microseconds = file->info().make_microseconds;
-  return executable(file);
+  LoadedKernel loaded = executable(file);
+  loaded.make_microseconds = file->info().make_microseconds;
+  return loaded;
 }
 
 bool KernelSet::make(Entry& entry, bool wait) {
@@ -159,29 +160,36 @@ void KernelSet::compile(Entry& entry) {
     }
     const Stopwatch watch;
     const kernel::Code code = kernel::compiler().compile(entry.source, entry.target);
-    entry.make_microseconds = static_cast<uint64_t>(watch.seconds() * 1e6);
+    const auto microseconds = static_cast<uint64_t>(watch.seconds() * 1e6);
     origin = KernelOrigin::compiled;
     const auto memory = kernel::ExecutableMemory::copy(code);
-    return LoadedKernel{memory->bytes(), memory};
+    return LoadedKernel{memory->bytes(), memory, microseconds};
   });
   if (origin == KernelOrigin::compiled)
-    cache_->put(kernel_entry_key(entry.key), info_of(entry), kernel->code);
+    cache_->put(kernel_entry_key(entry.key), info_of(entry.target, kernel->make_microseconds), kernel->code);
   set(entry, std::move(kernel), origin);
 }
 
-EntryInfo KernelSet::info_of(const Entry& entry) const {
-  return {.target = kernel::target_name(entry.target.level),
+EntryInfo KernelSet::info_of(kernel::Target target, uint64_t make_microseconds) const {
+  return {.target = kernel::target_name(target.level),
           .generator = digest_of(std::string(kernel::generator_digest())),
           .engine = engine_,
-          .make_microseconds = entry.make_microseconds};
+          .make_microseconds = make_microseconds};
 }
 
 // What came another way belongs to the kernels of this cache all the same.
 void KernelSet::keep(const Entry& entry) {
   const std::string key = kernel_entry_key(entry.key);
-  if (cache_->lacks(key))
-    if (const auto memory = Mapping::copy_of(entry.kernel->code))
-      cache_->keep(key, std::make_shared<CacheEntry>(info_of(entry), memory, memory->bytes()));
+  if (!cache_->lacks(key)) return;
+  std::shared_ptr<const LoadedKernel> kernel;
+  {
+    const std::lock_guard lock(mutex_);
+    kernel = entry.kernel;
+  }
+  const auto memory = Mapping::copy_of(kernel->code);
+  if (!memory) return;
+  const EntryInfo info = info_of(entry.target, kernel->make_microseconds);
+  cache_->keep({key, std::make_shared<CacheEntry>(info, memory, memory->bytes()), seconds_now()});
 }
 
 void KernelSet::keep_all() {
@@ -227,7 +235,7 @@ void KernelSet::publish_image() {
       if (!entry.kernel || entry.origin == KernelOrigin::embedded) continue;
       const Digest digest = digest_of(entry.key);
       complete = complete && opened && !opened->kernels.find(digest).empty();
-      make_microseconds += entry.make_microseconds;
+      make_microseconds += entry.kernel->make_microseconds;
       kernels.emplace(digest, entry.kernel->code);
       keep_alive.push_back(entry.kernel);
     }
@@ -239,11 +247,7 @@ void KernelSet::publish_image() {
     kernels.merge(before->kernels.kernels());
     make_microseconds = std::max(make_microseconds, before->make_microseconds);
   }
-  const EntryInfo info{.target = kernel::target_name(target_.level),
-                       .generator = digest_of(std::string(kernel::generator_digest())),
-                       .engine = engine_,
-                       .make_microseconds = make_microseconds};
-  cache_->put(image_key_, info, kernel::make_image(kernels));
+  cache_->put(image_key_, info_of(target_, make_microseconds), kernel::make_image(kernels));
 }
 
 const KernelSet::Entry& KernelSet::entry(int id) const {

@@ -83,7 +83,6 @@ class KernelSet {
     std::string key;
     std::shared_ptr<const LoadedKernel> kernel;  // null until prepared
     KernelOrigin origin = KernelOrigin::none;
-    uint64_t make_microseconds = 0;  // where it was compiled or came from an entry
   };
   // A file of the cache, or a copy of it where files may not be executed.
   struct Image {
@@ -97,13 +96,13 @@ class KernelSet {
   std::vector<Entry*> unprepared();
   void set(Entry& entry, std::shared_ptr<const LoadedKernel> kernel, KernelOrigin origin);
   bool load(Entry& entry);
-  std::optional<LoadedKernel> load_entry(Entry& entry, bool counted);
+  std::optional<LoadedKernel> load_entry(const Entry& entry, bool counted);
   // False where another process or thread makes it, unless `wait`.
   bool make(Entry& entry, bool wait);
   void compile(Entry& entry);
   void make_all(std::vector<Entry*> missing, int threads);
   void keep(const Entry& entry);
-  EntryInfo info_of(const Entry& entry) const;
+  EntryInfo info_of(kernel::Target target, uint64_t make_microseconds) const;
   void open_image();
   std::shared_ptr<const Image> open_image_file(bool counted);
   std::shared_ptr<const Image> image() const;
