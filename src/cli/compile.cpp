@@ -77,7 +77,7 @@ class CompileCommand : public Command {
     const std::string path =
         output_.empty() ? std::filesystem::path(model_).stem().string() + ".ingot" : output_;
     const BuildReport report = build_engine_file(graph, path, config_);
-    if (!prebuild_.empty()) prebuild(path);
+    if (!prebuild_targets_.empty()) prebuild(path);
     if (json_)
       print_json(report_json(path, report));
     else if (!quiet_)
@@ -113,6 +113,7 @@ class CompileCommand : public Command {
     config_.logger = &logger;
     config_.threads = static_cast<int>(threads_);
     if (!targets_.empty()) config_.targets = targets_;
+    if (!prebuild_.empty()) prebuild_targets_ = parse_list("--prebuild", prebuild_);
     if (!memory_limit_.empty()) config_.memory_limit = parse_byte_count("--memory-limit", memory_limit_);
     for (const std::string& name : disabled_) {
       check_pass("--disable-pass", name, true);
@@ -135,7 +136,7 @@ class CompileCommand : public Command {
   // Beside the engine, replacing what an earlier engine left.
   void prebuild(const std::string& engine) const {
     RuntimeCache kernels(*config_.logger);
-    prebuild_kernels(engine, parse_list("--prebuild", prebuild_), kernels, static_cast<int>(threads_));
+    prebuild_kernels(engine, prebuild_targets_, kernels, static_cast<int>(threads_));
     AtomicFile file(engine + ".kernels", "kernel file", AtomicFile::Temporary::nameless, 0644);
     file.append(kernels.serialize());
     file.commit();
@@ -158,7 +159,7 @@ class CompileCommand : public Command {
   }
 
   std::string model_, output_, memory_limit_, prebuild_;
-  std::vector<std::string> shapes_, dims_, targets_, disabled_, print_after_;
+  std::vector<std::string> shapes_, dims_, targets_, prebuild_targets_, disabled_, print_after_;
   BuilderConfig config_;
   int64_t threads_ = 0;
   bool quiet_ = false;

@@ -11,7 +11,6 @@
 #include "base/stopwatch.h"
 #include "e2e/kernel_files.h"
 #include "support/child.h"
-#include "support/onnx_model.h"
 
 namespace ingot {
 namespace {
@@ -83,20 +82,11 @@ class KilledProcesses : public KernelFiles {
 
   void SetUp() override {
     KernelFiles::SetUp();
-    using namespace onnx_model;
-    std::string nodes, last = "x";
-    for (int i = 0; i < kBlocks; ++i) {
-      const std::string name = "t" + std::to_string(i);
-      nodes += node("Tanh", {last}, {name}) + node("Softmax", {name}, {name + "s"});
-      last = name + "s";
-    }
-    nodes += node("Relu", {last}, {"y"}) + input("x", f32, {"n", "33"}) + output("y", f32, {"n", "33"});
-    folder_.write("model.onnx", model(nodes));
+    write_model();
   }
 
   Words build_words() const {
-    return {"compile", folder_.file("model.onnx"), "-o", built_, "--dim", "n=1:2:4", "--prebuild", "cpu:avx2",
-            "-q"};
+    return {"compile", model_, "-o", built_, "--dim", "n=1:2:4", "--prebuild", "cpu:avx2", "-q"};
   }
   Words start_words() const {
     return {"exec", engine_, "--device", "cpu", "--random-seed", "1", "--runtime-cache-file", file_};

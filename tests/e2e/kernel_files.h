@@ -9,6 +9,7 @@
 #include "ingot/builder.h"
 #include "ingot/graph.h"
 #include "kernel/target.h"
+#include "support/onnx_model.h"
 #include "support/run_program.h"
 #include "support/temp_folder.h"
 
@@ -53,6 +54,19 @@ class KernelFiles : public testing::Test {
     build_engine_file(std::move(g).finish(), engine_, config);
   }
 
+  // The same kind of model for `ingot compile`, open in n.
+  void write_model() const {
+    using namespace onnx_model;
+    std::string nodes, last = "x";
+    for (int i = 0; i < kBlocks; ++i) {
+      const std::string name = "t" + std::to_string(i);
+      nodes += node("Tanh", {last}, {name}) + node("Softmax", {name}, {name + "s"});
+      last = name + "s";
+    }
+    nodes += node("Relu", {last}, {"y"}) + input("x", f32, {"n", "33"}) + output("y", f32, {"n", "33"});
+    folder_.write("model.onnx", model(nodes));
+  }
+
   // `ingot exec` with no other cache than `folder`.
   Run run(std::vector<std::string> more, const std::string& folder = "", const char* compiler = nullptr,
           const std::function<void()>& in_child = {}) const {
@@ -94,6 +108,7 @@ class KernelFiles : public testing::Test {
 
   TempFolder folder_;
   const std::string engine_ = folder_.file("many.ingot");
+  const std::string model_ = folder_.file("model.onnx");
   const std::string file_ = folder_.file("app.cache");
   const std::string cache_ = folder_.file("cache");
   std::string expected_;

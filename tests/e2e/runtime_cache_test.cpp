@@ -102,6 +102,28 @@ TEST_F(KernelFiles, PrebuiltKernelsAreOnlyLoaded) {
   EXPECT_NE(without.exit_code, 0) << "nothing would have had to be compiled";
 }
 
+TEST_F(KernelFiles, CompilePrebuildsForOtherProcessors) {
+  write_model();
+  const std::string built = folder_.file("built.ingot");
+  const auto compile = [&](const std::string& targets) {
+    return ingot({"compile", model_, "-o", built, "--dim", "n=1:20:64", "--prebuild", targets, "-q"});
+  };
+  EXPECT_EQ(compile("cpu:avx2,").exit_code, 2);
+  EXPECT_EQ(compile("cpu:avx1024").exit_code, 1);
+  EXPECT_FALSE(fs::exists(built + ".kernels"));
+  const ProgramResult made = compile("cpu:x86-64-v3,cpu:amx");
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  const auto start = [&](const char* n) {
+    return run_program({INGOT_PROGRAM, "exec", built, "--device", "cpu", "--random-seed", "1", "--isa",
+                        "avx2", "--kernels", built + ".kernels", "--dim", n},
+                       [] {
+                         setenv("INGOT_CACHE", "", 1);
+                         setenv("INGOT_JIT_LIBRARY", "/nowhere.so", 1);
+                       });
+  };
+  for (const char* n : {"n=1", "n=20", "n=64"}) EXPECT_EQ(start(n).exit_code, 0) << start(n).err;
+}
+
 TEST_F(KernelFiles, TheCommandListsVerifiesMergesPrunesAndClears) {
   expect_right(run({}, cache_));
   const Json list = kernel_cache({"list", "--folder", cache_});
