@@ -16,6 +16,7 @@
 #include "ingot/logger.h"
 #include "ingot/memory.h"
 #include "ingot/profile.h"
+#include "ingot/stream.h"
 #include "ingot/tensor.h"
 #include "ingot/type.h"
 #include "ingot/validity.h"
@@ -39,7 +40,6 @@ namespace ingot {
 class Context;
 class Engine;
 class RuntimeCache;
-class Stream;
 
 struct RuntimeConfig {
   std::shared_ptr<ErrorRecorder> recorder = nullptr;  // inherited by engines and contexts
@@ -250,8 +250,11 @@ class INGOT_API Context {
 
   // Queues one inference with the shapes and bindings as they are now, and returns. Errors of the inference
   // are thrown by stream.synchronize(). While inferences of a context are pending, it can be enqueued on the
-  // same stream only.
+  // same stream only. On an inline stream it runs the inference and throws its errors itself.
   void enqueue(Stream& stream);
+  // Moved by each enqueue() to the point where the inference no longer reads its inputs, which may be before
+  // its end; never later. The cpu and reference devices read inputs until the end. Null: none.
+  void set_input_consumed_event(std::optional<Event> event);
   // The real shape of an output in the last enqueued inference that completed. Throws invalid_argument if
   // none has.
   Shape result_shape(std::string_view output) const;
@@ -271,29 +274,6 @@ class INGOT_API Context {
   explicit Context(std::shared_ptr<State> state);
   void check_dtype(const PortInfo& port, DType dtype) const;
   std::shared_ptr<State> state_;
-};
-
-// A queue of inferences, run one after the other in the order enqueued on a thread of its own, which sleeps
-// when there is nothing to do. Thread-safe.
-class INGOT_API Stream {
- public:
-  Stream();
-  ~Stream();  // close(), errors dropped: they are in the recorder or the log
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-
-  // Waits for everything enqueued before the call. The first error since the last call is thrown, with the
-  // name of its context; inferences queued behind it were not run, as they may have needed its results.
-  // Neither this nor close() may be called by an output allocator that the stream itself called.
-  void synchronize();
-  // Finishes what is queued and ends the thread; enqueue() then throws invalid_argument. Errors stay for
-  // synchronize().
-  void close();
-
- private:
-  friend class Context;
-  struct State;
-  std::unique_ptr<State> state_;
 };
 
 }  // namespace ingot

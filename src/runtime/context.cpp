@@ -95,6 +95,15 @@ void log_enqueued(const Context::State& state) {
                                          state.shared().name, inputs.empty() ? " no input" : inputs));
 }
 
+void queue_inference(auto& queue, const InferenceWork& inference) {
+  try {
+    queue.push(inference);
+  } catch (...) {
+    inference.context->cancel_begin();
+    throw;
+  }
+}
+
 }  // namespace
 
 Context::Context(std::shared_ptr<State> state) : state_(std::move(state)) {}
@@ -237,6 +246,10 @@ void Context::check_dtype(const PortInfo& port, DType dtype) const {
   });
 }
 
+void Context::set_input_consumed_event(std::optional<Event> event) {
+  Use::of(*state_, [&] { state_->inputs_consumed = std::move(event); });
+}
+
 Shape Context::result_shape(std::string_view output) const {
   return Use::of(*state_, [&] {
     const size_t index = find_port(state_->shared().outputs, "output", output);
@@ -250,15 +263,15 @@ Shape Context::result_shape(std::string_view output) const {
 
 void Context::enqueue(Stream& stream) {
   Use::of(*state_, [&] {
-    Stream::State::Job job{state_, state_->bindings()};
-    state_->begin(stream.state_.get());
-    try {
-      stream.state_->push(std::move(job));
-    } catch (...) {
-      state_->cancel_begin();
-      throw;
-    }
+    Stream::State& queue = *stream.state_;
+    queue.require_open();
+    const auto consumed = state_->inputs_consumed ? queue.new_point() : nullptr;
+    const InferenceWork inference{state_, state_->bindings(), consumed};
+    state_->begin(queue.is_inline() ? nullptr : &queue);
     log_enqueued(*state_);
+    if (!queue.is_inline()) queue_inference(queue, inference);
+    if (consumed) state_->inputs_consumed->state_->set(consumed);
+    if (queue.is_inline()) perform(inference);
   });
 }
 

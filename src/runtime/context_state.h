@@ -69,6 +69,7 @@ struct Context::State {
   std::vector<InputSlot> inputs;
   std::vector<OutputSlot> outputs;
   std::shared_ptr<const Bindings> bound;  // of these slots; null after a change
+  std::optional<Event> inputs_consumed;
 
   mutable std::mutex mutex;
   ContextStats stats;

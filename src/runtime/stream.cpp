@@ -1,15 +1,16 @@
+#include "ingot/stream.h"
+
 #include <pthread.h>
 
 #include <system_error>
 
 #include "base/blocked_signals.h"
-#include "runtime/engine_state.h"
-#include "runtime/report.h"
 #include "runtime/stream_state.h"
 
 namespace ingot {
 
-Stream::State::State() {
+Stream::State::State(Kind kind) : kind_(kind) {
+  if (is_inline()) return;
   std::string failure;
   try {
     BlockedSignals blocked;
@@ -26,23 +27,32 @@ Stream::State::State() {
                  .remedy = "Use fewer streams or raise the limit of processes ('ulimit -u')."});
 }
 
-void Stream::State::Job::run() const {
-  reported(context->shared().diagnostics, [&] { context->perform_bound(*bindings); });
-}
-
-void Stream::State::push(Job job) {
+void Stream::State::push(Work work) {
+  if (is_inline()) {
+    require_open();
+    return perform(work);
+  }
   {
     std::lock_guard lock(mutex_);
-    if (closing_)
-      throw Error({.code = ErrorCode::invalid_argument,
-                   .object = "stream",
-                   .expected = "an open stream",
-                   .observed = "a closed one",
-                   .remedy = "Enqueue before close(), or on another stream."});
-    jobs_.push_back(std::move(job));
-    ++pushed_;
+    require_open_locked();
+    queue_.push_back(std::move(work));
+    ++given_;
   }
   wake_.notify_one();
+}
+
+void Stream::State::require_open() const {
+  std::lock_guard lock(mutex_);
+  require_open_locked();
+}
+
+void Stream::State::require_open_locked() const {
+  if (closing_)
+    throw Error({.code = ErrorCode::invalid_argument,
+                 .object = "stream",
+                 .expected = "an open stream",
+                 .observed = "a closed one",
+                 .remedy = "Give it work before close(), or use another stream."});
 }
 
 void Stream::State::work() {
@@ -51,46 +61,51 @@ void Stream::State::work() {
   for (;;) {
     wake_.wait(lock, [&] { return closing_ || !is_empty(); });
     if (is_empty()) return;
-    std::optional<Job> job = take();
+    std::optional<Work> work = take();
     lock.unlock();
-    finish(*job);
-    job.reset();  // releases all it holds before a waiting thread is told that it has ended
+    finish(*work);
+    work.reset();  // releases all it holds before a waiting thread is told that it has ended
     lock.lock();
     ++ended_;
     done_.notify_all();
   }
 }
 
-Stream::State::Job Stream::State::take() {
-  Job job = std::move(jobs_[next_++]);
+Work Stream::State::take() {
+  Work work = std::move(queue_[next_++]);
   if (is_empty()) {
-    jobs_.clear();
+    queue_.clear();
     next_ = 0;
   }
-  return job;
+  return work;
 }
 
-void Stream::State::finish(const Job& job) {
-  {
-    std::unique_lock lock(mutex_);
-    if (error_) {
-      ++skipped_;
-      lock.unlock();
-      return job.skip();
-    }
+void Stream::State::finish(const Work& work) {
+  std::unique_lock lock(mutex_);
+  if (error_) {
+    const Error failure = *error_;
+    skipped_ += has_effect(work);
+    lock.unlock();
+    return skip(work, failure);
   }
+  lock.unlock();
   try {
-    job.run();
+    perform(work);
   } catch (const Error& e) {
-    std::lock_guard lock(mutex_);
-    error_ = e;
+    report(work, e);
+    fail(e);
   }
+}
+
+void Stream::State::fail(const Error& error) {
+  std::lock_guard lock(mutex_);
+  error_ = error;
 }
 
 void Stream::State::synchronize() {
   refuse_own_thread("synchronize");
   std::unique_lock lock(mutex_);
-  done_.wait(lock, [this, target = pushed_] { return ended_ >= target; });
+  done_.wait(lock, [this, target = given_] { return ended_ >= target; });
   if (!error_) return;
   ErrorParts parts = error_->parts();
   if (skipped_ > 0)
@@ -99,6 +114,11 @@ void Stream::State::synchronize() {
   error_.reset();
   skipped_ = 0;
   throw Error(std::move(parts));
+}
+
+bool Stream::State::is_idle() const {
+  std::lock_guard lock(mutex_);
+  return ended_ == given_;
 }
 
 void Stream::State::close() {
@@ -117,12 +137,72 @@ void Stream::State::refuse_own_thread(const char* call) const {
     throw Error({.code = ErrorCode::invalid_argument,
                  .object = "stream",
                  .expected = fmt::format("{}() on another thread", call),
-                 .observed = "a call from an inference on this stream, which would wait for itself"});
+                 .observed = "a call from work on this stream, which would wait for itself"});
 }
 
-Stream::Stream() : state_(std::make_unique<State>()) {}
+void* Stream::State::allocate(size_t bytes) {
+  std::lock_guard lock(mutex_);
+  require_open_locked();
+  return memory_.allocate(bytes, ended_);
+}
+
+void Stream::State::free(void* memory) {
+  if (!memory) return;
+  std::lock_guard lock(mutex_);
+  memory_.free(memory, given_);
+}
+
+size_t Stream::State::reserved_bytes() const {
+  std::lock_guard lock(mutex_);
+  return memory_.reserved();
+}
+
+void Stream::State::trim() {
+  std::lock_guard lock(mutex_);
+  memory_.trim(ended_);
+}
+
+Stream::Stream() : state_(std::make_unique<State>(State::Kind::worker)) {}
+Stream::Stream(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Stream::~Stream() = default;
+
+Stream Stream::inline_stream() { return Stream(std::make_unique<State>(State::Kind::in_line)); }
+
 void Stream::synchronize() { state_->synchronize(); }
+bool Stream::is_idle() const { return state_->is_idle(); }
 void Stream::close() { state_->close(); }
+
+void Stream::record(Event& event) {
+  std::shared_ptr<EventPoint> point = state_->new_point();
+  state_->push(MarkWork{point});
+  event.state_->set(std::move(point));
+}
+
+void Stream::wait(const Event& event) {
+  if (std::shared_ptr<EventPoint> point = event.state_->last()) state_->push(AwaitWork{std::move(point)});
+}
+
+void* Stream::allocate(size_t bytes) { return state_->allocate(bytes); }
+void Stream::free(void* memory) { state_->free(memory); }
+size_t Stream::reserved_bytes() const { return state_->reserved_bytes(); }
+void Stream::trim() { state_->trim(); }
+
+void Stream::copy(void* to, const void* from, size_t bytes) {
+  if (bytes > 0 && (!to || !from))
+    throw Error({.code = ErrorCode::invalid_argument,
+                 .object = "copy on a stream",
+                 .expected = fmt::format("memory of {} bytes to {}", bytes, to ? "read" : "write"),
+                 .observed = "null"});
+  state_->push(CopyWork{to, from, bytes});
+}
+
+void Stream::call(std::function<void()> function) {
+  if (!function)
+    throw Error({.code = ErrorCode::invalid_argument,
+                 .object = "call on a stream",
+                 .expected = "a function",
+                 .observed = "an empty one"});
+  state_->push(CallWork{std::move(function)});
+}
 
 }  // namespace ingot
