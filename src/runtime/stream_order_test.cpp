@@ -308,7 +308,7 @@ TEST(InlineStream, WaitsForEventsOfOthers) {
 
 TEST(InlineStream, ThrowsFromTheCallAndReportsOnce) {
   RuntimeConfig config;
-  config.diagnostics.recorder = std::make_shared<ErrorRecorder>();
+  config.recorder = std::make_shared<ErrorRecorder>();
   auto context = open_graph(reshape_graph(), {}, config)->create_context("bad");
   const Floats x = {1, 2};
   const std::array<int64_t, 2> shape = {3, 5};
@@ -319,7 +319,7 @@ TEST(InlineStream, ThrowsFromTheCallAndReportsOnce) {
   Stream stream = Stream::inline_stream();
   const Error e = thrown_by([&] { context->enqueue(stream); });
   EXPECT_EQ(e.parts().object.find("context 'bad': "), 0u) << e.what();
-  EXPECT_EQ(config.diagnostics.recorder->count(), 1u);
+  EXPECT_EQ(config.recorder->count(), 1u);
   EXPECT_EQ(context->stats().failed, 1u);
   stream.synchronize();
   stream.close();
