@@ -39,6 +39,40 @@ void add_gathers(Table& table) {
       }
 }
 
+// Constant indices that go up or down evenly along their axes name a slice with steps; others do not.
+void add_constant_gathers(Table& table) {
+  struct Form {
+    const char* name;
+    Shape x, shape;
+    std::vector<int64_t> indices;
+    int64_t axis;
+  };
+  const std::vector<Form> forms = {
+      {"strided", {9, 17}, {3}, {1, 4, 7}, 0},
+      {"strided along the last axis", {9, 17}, {4}, {2, 6, 10, 14}, 1},
+      {"backwards", {9, 17}, {3}, {16, -5, 8}, -1},
+      {"backwards to the first", {9, 17}, {9}, {8, 7, 6, 5, 4, 3, 2, 1, 0}, 0},
+      {"overlapping windows", {4, 9, 5}, {3, 4}, {0, 1, 2, 3, 2, 3, 4, 5, 4, 5, 6, 7}, 1},
+      {"windows of one", {4, 9, 5}, {3, 1, 2}, {8, 6, 5, 3, 2, 0}, 1},
+      {"one in all places", {9, 17}, {2, 2}, {-3, -3, 6, 6}, 0},
+      {"one", {9, 17}, {}, {-9}, 0},
+      {"none", {9, 17}, {2, 0}, {}, 0},
+      {"uneven at the end", {9, 17}, {4}, {1, 3, 5, 8}, 0},
+      {"uneven across rows", {30}, {3, 2}, {0, 1, 2, 3, 5, 6}, 0},
+      {"uneven within a row", {30}, {2, 3}, {0, 1, 2, 10, 12, 11}, 0}};
+  for (DType dtype : kTypes)
+    for (const Form& f : forms) {
+      auto build = [=](GraphMaker& m) {
+        const Value x = m.tensor(dtype, f.x, {0, 7});
+        const Value places = m.constant(Tensor::of(f.shape, f.indices));
+        const Value taken = m.g.gather(x, places, {.axis = f.axis});
+        return std::vector<Value>{taken, m.g.cast(taken, {.to = DType::f64})};
+      };
+      table.push_back({fmt::format("gather {} by constants, {}", to_string(dtype), f.name), build,
+                       Closeness::exact, plain_and_one_more(table.size())});
+    }
+}
+
 void add_element_gathers(Table& table) {
   for (DType dtype : kTypes)
     for (int64_t axis : {0, 1, -1}) {
@@ -148,6 +182,7 @@ void add_slice_updates(Table& table) {
 
 void add_indexing_cases(Table& table) {
   add_gathers(table);
+  add_constant_gathers(table);
   add_element_gathers(table);
   add_scatters(table);
   add_nd_scatters(table);

@@ -1,6 +1,7 @@
 #include "device/cpu/lower_view.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "device/cpu/plan_builder.h"
 #include "device/cpu/static_graph.h"
@@ -61,6 +62,59 @@ Place sliced(const Graph& graph, const Node& node, const Place& from) {
     to.view.sizes[a] = shape[a];
     if (shape[a] > 0) to = moved(to, a, start);
     to.view.strides[a] *= step;
+  }
+  return to;
+}
+
+// Constant indices that go up or down evenly along each of their axes.
+struct EvenIndices {
+  int64_t start = 0;
+  std::vector<int64_t> steps;  // by axis
+};
+
+std::optional<EvenIndices> even_indices(const Graph& graph, const Node& node) {
+  if (!constant_operands(graph, node, 1)) return std::nullopt;
+  const Shape shape = static_shape(graph.type(node.operands[1]));
+  const Shape data = static_shape(graph.type(node.operands[0]));
+  int64_t axis = node.as<GatherAttrs>().axis;
+  if (axis < 0) axis += static_cast<int64_t>(data.size());
+  const int64_t size = data[static_cast<size_t>(axis)];
+  std::vector<int64_t> indices = numbers_of(graph, node, 1);
+  if (indices.empty()) return std::nullopt;
+  for (int64_t& index : indices) {
+    if (index < 0) index += size;
+    if (index < 0 || index >= size) return std::nullopt;
+  }
+  EvenIndices even{.start = indices[0], .steps = std::vector<int64_t>(shape.size())};
+  size_t inner = 1;
+  for (size_t a = shape.size(); a-- > 0; inner *= static_cast<size_t>(shape[a]))
+    if (shape[a] > 1) even.steps[a] = indices[inner] - indices[0];
+  for (size_t i = 0; i < indices.size(); ++i) {
+    int64_t expected = even.start;
+    size_t rest = i;
+    for (size_t a = shape.size(); a-- > 0; rest /= static_cast<size_t>(shape[a]))
+      expected += static_cast<int64_t>(rest % static_cast<size_t>(shape[a])) * even.steps[a];
+    if (indices[i] != expected) return std::nullopt;
+  }
+  return even;
+}
+
+Place gathered(const Graph& graph, const Node& node, const Place& from) {
+  const EvenIndices even = even_indices(graph, node).value();
+  int64_t axis = node.as<GatherAttrs>().axis;
+  if (axis < 0) axis += from.view.rank;
+  const auto a = static_cast<size_t>(axis);
+  const Shape shape = static_shape(node.types[0]);
+  Place to = moved(from, a, even.start);
+  to.view.rank = static_cast<int>(shape.size());
+  for (size_t i = 0; i < shape.size(); ++i) {
+    to.view.sizes[i] = shape[i];
+    if (i < a)
+      to.view.strides[i] = from.view.strides[i];
+    else if (i < a + even.steps.size())
+      to.view.strides[i] = even.steps[i - a] * from.view.strides[a];
+    else
+      to.view.strides[i] = from.view.strides[i - even.steps.size() + 1];
   }
   return to;
 }
@@ -152,6 +206,7 @@ bool is_view_op(const Graph& graph, const Node& node) {
     case Op::Transpose:
     case Op::Split: return true;
     case Op::Slice: return constant_operands(graph, node, 1);
+    case Op::Gather: return even_indices(graph, node).has_value();
     default: return false;
   }
 }
@@ -164,6 +219,7 @@ void lower_view(PlanBuilder& builder, const Group& group) {
   switch (node.op) {
     case Op::Transpose: return builder.set_place({n, 0}, transposed(from, node.as<TransposeAttrs>()));
     case Op::Slice: return builder.set_place({n, 0}, sliced(builder.graph(), node, from));
+    case Op::Gather: return builder.set_place({n, 0}, gathered(builder.graph(), node, from));
     case Op::BroadcastTo: return builder.set_place({n, 0}, broadcast(from, shape));
     case Op::Split: return lower_split(builder, n, from);
     default: return builder.set_place({n, 0}, reshaped_place(builder, from, shape));
