@@ -128,6 +128,21 @@ TEST(MemoryOfContext, NeedIsExact) {
   }
 }
 
+// The larger product keeps x, the values between and its scratch at once; the least that any planner needs.
+TEST(MemoryOfContext, LiesBetweenLiveValuesAndThoseWithScratch) {
+  auto engine = perceptron();
+  auto context = create(engine, AllocationStrategy::as_needed);
+  context->set_profile(1);
+  Inference(*context, 512).run();
+  const EngineStats stats = engine->stats();
+  const auto hidden = static_cast<size_t>(512 * 256 * 4);
+  EXPECT_GE(engine->memory_size(), hidden);
+  EXPECT_GE(stats.arena_least_bytes, static_cast<int64_t>(hidden));
+  const auto bytes = static_cast<double>(engine->memory_size());
+  EXPECT_GE(bytes, static_cast<double>(stats.arena_least_bytes));
+  EXPECT_LE(bytes, 1.05 * static_cast<double>(stats.arena_least_bytes));
+}
+
 TEST(MemoryOfContext, OneBlockServesContextsThatRunInTurn) {
   auto engine = perceptron();
   const Block block(engine->memory_size(0));

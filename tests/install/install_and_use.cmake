@@ -90,6 +90,7 @@ expect(first_engine "scores [1, 2]: 0.5 0.5\n")  # and used again
 expect(threads "400 inferences, 0, 1784, 3600, 5448\n")
 expect(dynamic_shapes "0 3 321 \ninput 'x': expected a shape from [17] to [1024], by profile 1 'long', found [5]. \
 Profile 0 'short' allows it: call set_profile(0).\n")
+expect(user_memory "smaller shapes need less\n4 512\ntoo little: 1 bytes\n")
 expect(cache "y[0, 0] = 0.333333\ncompiled\n")  # softmax of three equal values
 expect(cache "y[0, 0] = 0.333333\nnothing to compile\n")
 file(REMOVE ${WORK_DIR}/cache.kernels)
