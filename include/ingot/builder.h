@@ -27,6 +27,7 @@
 // the host, the time, the locale or the number of threads. Equal inputs give equal bytes.
 namespace ingot {
 
+class ErrorRecorder;
 class Logger;
 
 // Watches a build and may stop it. Phases nest: "build" holds "passes", "weights" and "write". Called on the
@@ -63,7 +64,8 @@ struct BuilderConfig {
   // Verifies the graph after each pass rather than at the end only.
   bool verify_each_pass = false;
   ProgressMonitor* progress = nullptr;  // not owned
-  Logger* logger = nullptr;             // not owned
+  Logger* logger = nullptr;             // not owned; told of errors where there is no recorder
+  std::shared_ptr<ErrorRecorder> recorder;
   // Bytes of memory that the build may need by its own estimate; 0: no limit.
   uint64_t memory_limit = 0;
   std::shared_ptr<Allocator> allocator;  // of constants that the build makes; null: the C++ heap

@@ -79,8 +79,9 @@ class INGOT_API ErrorRecorder {
   std::vector<ErrorParts> errors_;
 };
 
-// The logger and the recorder of a top-level object. Objects created from another copy its Diagnostics: that
-// is how they inherit both. Either may be null. The recorder is kept alive, the logger is not.
+// The logger and the recorder of a top-level object. Objects created from another copy its Diagnostics, with
+// a recorder of their own where they are given one: that is how they inherit both. Either may be null. The
+// recorder is kept alive, the logger is not.
 struct INGOT_API Diagnostics {
   Logger* logger = nullptr;
   std::shared_ptr<ErrorRecorder> recorder;
@@ -90,6 +91,10 @@ struct INGOT_API Diagnostics {
   }
   bool wants(LogLevel level) const noexcept { return logger && logger->wants(level); }
 
+  // The same with this recorder, unless it is null.
+  Diagnostics with(std::shared_ptr<ErrorRecorder> own) const {
+    return {logger, own ? std::move(own) : recorder};
+  }
   // Records the error; without a recorder it goes to the logger, at level error.
   void report(const Error& error) const noexcept;
 };

@@ -16,6 +16,7 @@
 #include "ingot/logger.h"
 #include "ingot/memory.h"
 #include "ingot/profile.h"
+#include "ingot/settings.h"
 #include "ingot/stream.h"
 #include "ingot/tensor.h"
 #include "ingot/type.h"
@@ -57,11 +58,18 @@ struct RuntimeConfig {
   std::shared_ptr<RuntimeCache> cache = nullptr;
   std::shared_ptr<Allocator> allocator = nullptr;  // of all memory as large as a tensor; null: the C++ heap
   AllocationStrategy allocation = AllocationStrategy::fixed;  // of contexts that do not choose
+  // That the threads of inferences run on, each an index as the system counts CPUs; none: all that the
+  // process may use. The thread that calls run(), and that of a Stream, stays where it is.
+  std::vector<int> cpus = {};
+  // Streams that an inference may use beside the one it is enqueued on, at most; unset: the device chooses.
+  std::optional<int> auxiliary_streams = std::nullopt;
+  CaptureStrategy capture = CaptureStrategy::none;
 };
 
 struct ContextOptions {
   std::string name = {};  // appears in errors and log lines; empty: "context N"
   std::optional<AllocationStrategy> allocation = std::nullopt;  // unset: as in RuntimeConfig
+  std::shared_ptr<ErrorRecorder> recorder = nullptr;  // of errors of this context; null: the engine's
 };
 
 // One input or output of an engine.
@@ -78,7 +86,7 @@ struct PortInfo {
 class INGOT_API Runtime {
  public:
   // Throws not_found for a device this build does not have, naming those it has; invalid_argument for fewer
-  // than 0 or more than 1024 threads.
+  // than 0 or more than 1024 threads, CPUs that the process may not use, fewer than 0 streams.
   explicit Runtime(Logger& logger, RuntimeConfig config = {});
   ~Runtime();
   Runtime(const Runtime&) = delete;
@@ -145,6 +153,8 @@ class INGOT_API Engine : public std::enable_shared_from_this<Engine> {
   const PortInfo& input(std::string_view name) const;
   const PortInfo& output(std::string_view name) const;
   const std::vector<Profile>& profiles() const;  // none: takes every shape the graph allows
+  // What was set in RuntimeConfig and has no effect on this device; also in the log at level info.
+  const std::vector<IgnoredSetting>& ignored_settings() const;
 
   EngineStats stats() const;
   // What the device reaches with as many threads, measured now in part of a second.

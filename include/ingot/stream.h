@@ -3,8 +3,10 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "ingot/export.h"
+#include "ingot/logger.h"
 
 // Work in order, off the caller's thread.
 //
@@ -40,6 +42,14 @@ class INGOT_API Event {
   std::shared_ptr<State> state_;
 };
 
+struct StreamOptions {
+  Logger* logger = nullptr;  // not owned; must outlive the stream
+  // Of errors of the stream and of its copies and calls; those of inferences go to the recorder of their
+  // context.
+  std::shared_ptr<ErrorRecorder> recorder = nullptr;
+  std::vector<int> cpus = {};  // that its thread runs on; none: those of the thread that makes it
+};
+
 // A queue of work, done in order on a thread of its own, which sleeps when there is nothing to do. Or an
 // inline stream, which does everything in the call that asks for it: the null stream of other libraries.
 // Thread-safe.
@@ -48,10 +58,11 @@ class INGOT_API Event {
 // failed. Events are still reached, with that error, and waits still waited for.
 class INGOT_API Stream {
  public:
-  Stream();  // throws device where the system refuses a thread
+  // Throws device where the system refuses a thread; invalid_argument for CPUs that the process may not use.
+  explicit Stream(const StreamOptions& options = {});
   // Has no thread: enqueue(), copy() and call() return when the work is done and throw its error,
   // synchronize() finds nothing to wait for. Orders the work of each calling thread, not that of two.
-  static Stream inline_stream();
+  static Stream inline_stream(const StreamOptions& options = {});
   ~Stream();  // close(), errors dropped: those of inferences are in the recorder or the log
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;

@@ -11,16 +11,6 @@
 namespace ingot {
 namespace {
 
-int affinity_count() {
-  for (int capacity = 1024; capacity <= 1 << 20; capacity *= 2) {
-    std::vector<cpu_set_t> set(CPU_ALLOC_SIZE(capacity) / sizeof(cpu_set_t));
-    size_t bytes = set.size() * sizeof(cpu_set_t);
-    if (sched_getaffinity(0, bytes, set.data()) == 0) return CPU_COUNT_S(bytes, set.data());
-    if (errno != EINVAL) break;  // EINVAL: more CPUs than the set has room for
-  }
-  return 1;
-}
-
 std::optional<std::string> content_of(const std::string& path) {
   std::ifstream in(path);
   if (!in) return std::nullopt;
@@ -94,8 +84,23 @@ std::optional<double> cgroup_cpu_quota(std::string_view membership, const std::s
   return smallest;
 }
 
+std::vector<int> allowed_cpus() {
+  for (int capacity = 1024; capacity <= 1 << 20; capacity *= 2) {
+    std::vector<cpu_set_t> set(CPU_ALLOC_SIZE(capacity) / sizeof(cpu_set_t));
+    const size_t bytes = set.size() * sizeof(cpu_set_t);
+    std::vector<int> cpus;
+    if (sched_getaffinity(0, bytes, set.data()) == 0) {
+      for (int cpu = 0; cpu < capacity; ++cpu)
+        if (CPU_ISSET_S(static_cast<size_t>(cpu), bytes, set.data())) cpus.push_back(cpu);
+      return cpus;
+    }
+    if (errno != EINVAL) break;  // EINVAL: more CPUs than the set has room for
+  }
+  return {};
+}
+
 int available_cpus() {
-  int count = affinity_count();
+  int count = static_cast<int>(allowed_cpus().size());
   auto quota = cgroup_cpu_quota(content_of("/proc/self/cgroup").value_or(""), "/sys/fs/cgroup");
   if (quota) count = static_cast<int>(std::min<double>(count, std::ceil(*quota)));
   return std::max(count, 1);

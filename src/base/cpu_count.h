@@ -3,8 +3,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ingot {
+
+// The CPUs that the calling thread may run on, in ascending order. Asks the system at each call.
+std::vector<int> allowed_cpus();
 
 // How many threads of this process can run at once: the calling thread's CPU affinity, cut to the CPU time
 // quota of the process's control group (rounded up). At least 1. Asks the system at each call.

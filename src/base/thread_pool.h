@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -100,8 +101,8 @@ class ThreadPool {
   std::vector<std::thread> workers_;
 };
 
-// The pool of this many threads (0: available_cpus()) for the calling thread's affinity, made at the first
-// call and shared by all who ask for an equal one until the last lets it go. Thread-safe.
-std::shared_ptr<ThreadPool> shared_thread_pool(int threads);
+// The pool of this many threads (0: available_cpus()) on these CPUs (none: the calling thread's), made at the
+// first call and shared by all who ask for an equal one until the last lets it go. Thread-safe.
+std::shared_ptr<ThreadPool> shared_thread_pool(int threads, std::span<const int> cpus = {});
 
 }  // namespace ingot

@@ -3,6 +3,7 @@
 
 #include "base/atomic_file.h"
 #include "base/memory_account.h"
+#include "base/reported.h"
 #include "base/thread_pool.h"
 #include "builder/progress.h"
 #include "builder/resident_memory.h"
@@ -130,6 +131,8 @@ class Build {
   BuildReport& report_;
 };
 
+Diagnostics diagnostics_of(const BuilderConfig& config) { return {config.logger, config.recorder}; }
+
 void log_result(const BuilderConfig& config, const BuildReport& report, std::string_view where) {
   if (config.logger == nullptr || !config.logger->wants(LogLevel::info)) return;
   config.logger->write(LogLevel::info,
@@ -141,27 +144,31 @@ void log_result(const BuilderConfig& config, const BuildReport& report, std::str
 }  // namespace
 
 BuildReport build_engine_file(const Graph& graph, const std::string& path, const BuilderConfig& config) {
-  const auto memory = std::make_shared<MemoryAccount>(config.allocator);
-  const MemoryScope scope(memory, MemoryPurpose::weights);
-  BuildReport report;
-  AtomicFile file(path, "engine file");
-  AtomicFile::remove_abandoned(file.folder());
-  FileSink sink(file);
-  Build(config, report).run(graph, sink, false, [&] { file.commit(); });
-  log_result(config, report, path);
-  return report;
+  return reported(diagnostics_of(config), [&] {
+    const auto memory = std::make_shared<MemoryAccount>(config.allocator);
+    const MemoryScope scope(memory, MemoryPurpose::weights);
+    BuildReport report;
+    AtomicFile file(path, "engine file");
+    AtomicFile::remove_abandoned(file.folder());
+    FileSink sink(file);
+    Build(config, report).run(graph, sink, false, [&] { file.commit(); });
+    log_result(config, report, path);
+    return report;
+  });
 }
 
 std::vector<std::byte> build_engine(const Graph& graph, const BuilderConfig& config, BuildReport* report) {
-  const auto memory = std::make_shared<MemoryAccount>(config.allocator);
-  const MemoryScope scope(memory, MemoryPurpose::weights);
-  BuildReport own;
-  BuildReport& used = report == nullptr ? own : *report;
-  used = {};
-  MemorySink sink;
-  Build(config, used).run(graph, sink, true, [] {});
-  log_result(config, used, "an engine in memory");
-  return sink.take();
+  return reported(diagnostics_of(config), [&] {
+    const auto memory = std::make_shared<MemoryAccount>(config.allocator);
+    const MemoryScope scope(memory, MemoryPurpose::weights);
+    BuildReport own;
+    BuildReport& used = report == nullptr ? own : *report;
+    used = {};
+    MemorySink sink;
+    Build(config, used).run(graph, sink, true, [] {});
+    log_result(config, used, "an engine in memory");
+    return sink.take();
+  });
 }
 
 }  // namespace ingot

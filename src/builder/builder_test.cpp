@@ -10,6 +10,7 @@
 #include "base/sha256.h"
 #include "engine/engine_file.h"
 #include "ingot/error.h"
+#include "ingot/logger.h"
 #include "ir/parse.h"
 #include "support/child.h"
 #include "support/temp_folder.h"
@@ -188,6 +189,27 @@ TEST(Builder, TargetsAndPassesAreChecked) {
   config = {};
   config.disabled_passes = {"wonder"};
   EXPECT_NE(refusal(sample(), config).find("no pass of this name"), std::string::npos);
+}
+
+TEST(Builder, ErrorsGoToTheRecorderElseToTheLogger) {
+  class CountingLogger : public Logger {
+   public:
+    int errors = 0;
+
+   private:
+    void log(LogLevel level, std::string_view) noexcept override { errors += level == LogLevel::error; }
+  };
+  CountingLogger logger;
+  BuilderConfig config;
+  config.targets = {"abacus"};
+  config.logger = &logger;
+  config.recorder = std::make_shared<ErrorRecorder>();
+  thrown_by([&] { build_engine(sample(), config); });
+  EXPECT_EQ(config.recorder->count(), 1u);
+  EXPECT_EQ(logger.errors, 0);
+  config.recorder = nullptr;
+  thrown_by([&] { build_engine(sample(), config); });
+  EXPECT_EQ(logger.errors, 1);
 }
 
 TEST(Builder, MemoryLimitNamesNeedAndRemedy) {

@@ -92,6 +92,7 @@ class BenchCommand : public Command {
     BuilderConfig config;
     config.profiles = options_.profiles();
     config.logger = &logger;
+    config.recorder = std::make_shared<ErrorRecorder>();  // errors are printed once, by the program
     const Stopwatch import_watch;
     const Graph graph = import_onnx(options_.onnx);
     result_.import_seconds = import_watch.seconds();

@@ -111,6 +111,7 @@ class CompileCommand : public Command {
   void configure(Logger& logger) {
     config_.profiles = parse_profiles(shapes_, dims_);
     config_.logger = &logger;
+    config_.recorder = std::make_shared<ErrorRecorder>();  // errors are printed once, by the program
     config_.threads = static_cast<int>(threads_);
     if (!targets_.empty()) config_.targets = targets_;
     if (!prebuild_.empty()) prebuild_targets_ = parse_list("--prebuild", prebuild_);

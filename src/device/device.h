@@ -13,6 +13,7 @@
 #include "ingot/execution_profile.h"
 #include "ingot/graph.h"
 #include "ingot/logger.h"
+#include "ingot/settings.h"
 
 // The seam between the runtime and what runs a graph. A device turns a graph into a program; a program is run
 // any number of times, by any number of contexts.
@@ -110,7 +111,8 @@ class Cache;
 enum class CodeUse { usable, other_version, other_device };
 
 struct CompileOptions {
-  int threads = 0;  // for one run, the caller's included; 0: all CPUs the process may use
+  int threads = 0;             // for one run, the caller's included; 0: all CPUs it may use
+  std::vector<int> cpus = {};  // that threads but the caller's run on; none: all that the caller may use
   std::string
       identity;     // digest of the engine; kernels and packed weights are cached under it; empty: not cached
   std::string isa;  // highest instruction set to use, as the device names them; empty: all there are
@@ -132,6 +134,12 @@ class Device {
   // Throws Error(unsupported) for what the device cannot run.
   virtual std::shared_ptr<const Program> compile(std::shared_ptr<const Graph> graph,
                                                  const CompileOptions& options) const = 0;
+
+  // Fields of RuntimeConfig that it has no use for, and why.
+  virtual std::vector<IgnoredSetting> unused_settings() const {
+    return {{"capture", "it calls its kernels directly, so there are no launches to capture"},
+            {"auxiliary_streams", "it uses none: steps run one after the other, each on all threads"}};
+  }
 
   // Of code, or weights packed for it, for `target`, as "cpu:avx512", from the generator of this digest.
   virtual CodeUse use_of_code(std::string_view, const Digest&) const { return CodeUse::other_device; }

@@ -85,7 +85,7 @@ std::vector<std::optional<Shape>> shapes_of(const std::vector<Datum>& data) {
 }
 
 void log_enqueued(const Context::State& state) {
-  const Diagnostics& log = state.shared().diagnostics;
+  const Diagnostics& log = state.diagnostics;
   if (!log.wants(LogLevel::verbose)) return;
   std::string inputs;
   for (size_t i = 0; i < state.inputs.size(); ++i)
@@ -239,7 +239,7 @@ void Context::set_output_allocator(std::string_view output, OutputAllocator allo
 }
 
 void Context::check_dtype(const PortInfo& port, DType dtype) const {
-  reported(state_->shared().diagnostics, [&] {
+  reported(state_->diagnostics, [&] {
     if (port.type.dtype != dtype || !port.type.is_tensor())
       refuse("input or output", port.name, to_string(port.type),
              fmt::format("memory of {}", to_string(dtype)));

@@ -44,10 +44,11 @@ Error current_error() {
 
 }  // namespace
 
-Context::State::State(std::shared_ptr<const Engine> owner, std::string own_name, AllocationStrategy strategy)
+Context::State::State(std::shared_ptr<const Engine> owner, const ContextOptions& options)
     : engine(std::move(owner)),
-      name(std::move(own_name)),
-      memory(*engine->state_, strategy, name),
+      name(options.name),
+      diagnostics(shared().diagnostics.with(options.recorder)),
+      memory(*engine->state_, options.allocation.value_or(shared().allocation), name),
       execution(engine->state_->program->start()) {
   for (const PortInfo& port : shared().inputs) inputs.push_back({.shape = known_shape(port.type)});
   outputs.resize(shared().outputs.size());
@@ -237,10 +238,9 @@ void Context::State::perform(std::span<const Datum> data, OutputSink& sink, cons
 
 void Context::State::log_growth(uint64_t before) const {
   const uint64_t now = memory.account()->bytes(MemoryPurpose::activation);
-  if (now <= before || !shared().diagnostics.wants(LogLevel::info)) return;
-  shared().diagnostics.log(LogLevel::info,
-                           fmt::format("{}: memory grew by {} bytes to {}, beside a block of {}", name,
-                                       now - before, now, memory.block_bytes()));
+  if (now <= before || !diagnostics.wants(LogLevel::info)) return;
+  diagnostics.log(LogLevel::info, fmt::format("{}: memory grew by {} bytes to {}, beside a block of {}", name,
+                                              now - before, now, memory.block_bytes()));
 }
 
 void Context::State::perform_bound(const Bindings& from) {

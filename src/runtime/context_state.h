@@ -32,7 +32,7 @@ struct Bindings {
 // Kept alive by the Context and by its inferences under way. The first part is for the thread that holds
 // `busy`, the second, guarded by `mutex`, also for the threads that run inferences.
 struct Context::State {
-  State(std::shared_ptr<const Engine> engine, std::string name, AllocationStrategy strategy);
+  State(std::shared_ptr<const Engine> engine, const ContextOptions& options);
 
   const Engine::State& shared() const;
 
@@ -61,6 +61,7 @@ struct Context::State {
 
   const std::shared_ptr<const Engine> engine;
   const std::string name;
+  const Diagnostics diagnostics;
   ContextMemory memory;
   const std::unique_ptr<Execution> execution;
   std::atomic_flag busy;

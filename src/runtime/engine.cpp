@@ -1,8 +1,8 @@
+#include "base/reported.h"
 #include "ingot/error.h"
 #include "runtime/context_state.h"
 #include "runtime/engine_state.h"
 #include "runtime/ports.h"
-#include "runtime/report.h"
 
 namespace ingot {
 namespace {
@@ -48,6 +48,7 @@ const std::map<std::string, std::string>& Engine::metadata() const { return stat
 const std::vector<PortInfo>& Engine::inputs() const { return state_->inputs; }
 const std::vector<PortInfo>& Engine::outputs() const { return state_->outputs; }
 const std::vector<Profile>& Engine::profiles() const { return state_->profiles; }
+const std::vector<IgnoredSetting>& Engine::ignored_settings() const { return state_->ignored_settings; }
 
 const PortInfo& Engine::input(std::string_view name) const {
   return reported(state_->diagnostics, [&]() -> const PortInfo& {
@@ -95,7 +96,7 @@ KernelListing Engine::list_kernel(std::string_view key) const {
 }
 
 std::unique_ptr<Context> Engine::create_context(std::string name) const {
-  return create_context(ContextOptions{.name = std::move(name), .allocation = std::nullopt});
+  return create_context(ContextOptions{.name = std::move(name)});
 }
 
 std::unique_ptr<Context> Engine::create_context(ContextOptions options) const {
@@ -103,9 +104,8 @@ std::unique_ptr<Context> Engine::create_context(ContextOptions options) const {
     if (!state_->program) fail_stripped(*state_);
     const uint64_t number = ++state_->contexts_created;
     if (options.name.empty()) options.name = fmt::format("context {}", number);
-    auto state = std::make_shared<Context::State>(shared_from_this(), std::move(options.name),
-                                                  options.allocation.value_or(state_->allocation));
-    return std::unique_ptr<Context>(new Context(std::move(state)));
+    return std::unique_ptr<Context>(
+        new Context(std::make_shared<Context::State>(shared_from_this(), options)));
   });
 }
 

@@ -20,6 +20,7 @@ struct Engine::State {
   std::vector<Profile> profiles;
   std::vector<PortInfo> inputs;
   std::vector<PortInfo> outputs;
+  std::vector<IgnoredSetting> ignored_settings;
   std::string missing_weights;             // what a stripped engine lacks, for messages; else empty
   std::shared_ptr<const Program> program;  // null while weights are missing
   Diagnostics diagnostics;

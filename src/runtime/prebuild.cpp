@@ -1,9 +1,9 @@
 #include "base/mapped_file.h"
+#include "base/reported.h"
 #include "engine/engine_file.h"
 #include "ingot/error.h"
 #include "runtime/devices.h"
 #include "runtime/ports.h"
-#include "runtime/report.h"
 #include "runtime/runtime_cache_state.h"
 
 namespace ingot {

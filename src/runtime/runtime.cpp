@@ -10,6 +10,7 @@
 #include "base/file_descriptor.h"
 #include "base/mapped_file.h"
 #include "base/os_error.h"
+#include "base/reported.h"
 #include "base/sha256.h"
 #include "base/stopwatch.h"
 #include "engine/engine_file.h"
@@ -18,8 +19,8 @@
 #include "runtime/devices.h"
 #include "runtime/engine_state.h"
 #include "runtime/ports.h"
-#include "runtime/report.h"
 #include "runtime/runtime_cache_state.h"
+#include "runtime/settings.h"
 
 namespace ingot {
 namespace {
@@ -80,17 +81,6 @@ std::shared_ptr<RuntimeCache> cache_of(Logger& logger, const RuntimeConfig& conf
                                  .folder = config.cache_folder.value_or(RuntimeCache::default_folder())});
 }
 
-constexpr int kMostThreads = 1024;
-
-void require_possible_threads(int threads) {
-  if (threads >= 0 && threads <= kMostThreads) return;
-  throw Error({.code = ErrorCode::invalid_argument,
-               .object = "threads of a runtime",
-               .expected = fmt::format("0 (all CPUs) to {}", kMostThreads),
-               .observed = fmt::format("{}", threads),
-               .remedy = "Set RuntimeConfig::threads to what the machine has, or to 0."});
-}
-
 }  // namespace
 
 struct Runtime::State {
@@ -123,6 +113,7 @@ std::unique_ptr<Engine::State> Runtime::State::load(std::span<const std::byte> b
   engine->inputs = list_inputs(content.graph, content.profiles);
   engine->outputs = list_outputs(content.graph);
   engine->profiles = std::move(content.profiles);
+  engine->ignored_settings = find_ignored(config, device);
   engine->diagnostics = diagnostics;
   engine->memory = own_memory;
   engine->allocation = config.allocation;
@@ -141,6 +132,7 @@ std::unique_ptr<Engine::State> Runtime::State::load(std::span<const std::byte> b
 void Runtime::State::compile(Engine::State& engine, std::shared_ptr<const Graph> graph) const {
   const Stopwatch watch;
   CompileOptions options{.threads = config.threads,
+                         .cpus = config.cpus,
                          .identity = engine.identity,
                          .isa = config.isa,
                          .cache = cache->state().cache,
@@ -160,6 +152,9 @@ void Runtime::State::log_open(const Engine::State& engine, const std::vector<std
   if (!engine.program)
     log.log(LogLevel::warning,
             fmt::format("engine '{}' cannot run: {}", engine.name, engine.missing_weights));
+  for (const IgnoredSetting& setting : engine.ignored_settings)
+    log.log(LogLevel::info, fmt::format("engine '{}': '{}' has no effect on the device '{}': {}", engine.name,
+                                        setting.name, engine.device, setting.reason));
   if (log.wants(LogLevel::info))
     log.log(
         LogLevel::info,
@@ -172,7 +167,7 @@ void Runtime::State::log_open(const Engine::State& engine, const std::vector<std
 Runtime::Runtime(Logger& logger, RuntimeConfig config) {
   const Diagnostics diagnostics{&logger, config.recorder};
   state_ = reported(diagnostics, [&] {
-    require_possible_threads(config.threads);
+    check_settings(config);
     const Device& device = find_device(config.device);
     return std::make_shared<const State>(State{diagnostics, config, device, cache_of(logger, config),
                                                std::make_shared<MemoryAccount>(config.allocator)});

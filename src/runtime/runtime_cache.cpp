@@ -1,8 +1,8 @@
 #include "ingot/runtime_cache.h"
 
+#include "base/reported.h"
 #include "ingot/error.h"
 #include "runtime/devices.h"
-#include "runtime/report.h"
 #include "runtime/runtime_cache_state.h"
 
 namespace ingot {

@@ -5,15 +5,23 @@
 #include <system_error>
 
 #include "base/blocked_signals.h"
+#include "base/cpu_affinity.h"
+#include "base/reported.h"
 #include "runtime/stream_state.h"
 
 namespace ingot {
 
-Stream::State::State(Kind kind) : kind_(kind) {
-  if (is_inline()) return;
+Stream::State::State(Kind kind, const StreamOptions& options)
+    : kind_(kind), diagnostics_{options.logger, options.recorder} {
+  if (!is_inline()) reported(diagnostics_, [&] { start(options.cpus); });
+}
+
+void Stream::State::start(const std::vector<int>& cpus) {
+  require_allowed_cpus(cpus, "CPUs of a stream");
   std::string failure;
   try {
-    BlockedSignals blocked;
+    const BlockedSignals blocked;
+    const CpuAffinity affinity(cpus);
     worker_ = std::thread([this] { work(); });
     worker_id_ = worker_.get_id();
   } catch (const std::system_error& e) {
@@ -92,7 +100,7 @@ void Stream::State::finish(const Work& work) {
   try {
     perform(work);
   } catch (const Error& e) {
-    report(work, e);
+    report(work, e, diagnostics_);
     fail(e);
   }
 }
@@ -103,7 +111,7 @@ void Stream::State::fail(const Error& error) {
 }
 
 void Stream::State::synchronize() {
-  refuse_own_thread("synchronize");
+  reported(diagnostics_, [this] { refuse_own_thread("synchronize"); });
   std::unique_lock lock(mutex_);
   done_.wait(lock, [this, target = given_] { return ended_ >= target; });
   if (!error_) return;
@@ -162,47 +170,68 @@ void Stream::State::trim() {
   memory_.trim(ended_);
 }
 
-Stream::Stream() : state_(std::make_unique<State>(State::Kind::worker)) {}
+Stream::Stream(const StreamOptions& options)
+    : Stream(std::make_unique<State>(State::Kind::worker, options)) {}
 Stream::Stream(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Stream::~Stream() = default;
 
-Stream Stream::inline_stream() { return Stream(std::make_unique<State>(State::Kind::in_line)); }
+Stream Stream::inline_stream(const StreamOptions& options) {
+  return Stream(std::make_unique<State>(State::Kind::in_line, options));
+}
 
+// What it throws has been reported, but for a misuse.
 void Stream::synchronize() { state_->synchronize(); }
 bool Stream::is_idle() const { return state_->is_idle(); }
-void Stream::close() { state_->close(); }
+void Stream::close() {
+  reported(state_->diagnostics(), [&] { state_->close(); });
+}
 
 void Stream::record(Event& event) {
-  std::shared_ptr<EventPoint> point = state_->new_point();
-  state_->push(MarkWork{point});
-  event.state_->set(std::move(point));
+  reported(state_->diagnostics(), [&] {
+    std::shared_ptr<EventPoint> point = state_->new_point();
+    state_->push(MarkWork{point});
+    event.state_->set(std::move(point));
+  });
 }
 
 void Stream::wait(const Event& event) {
-  if (std::shared_ptr<EventPoint> point = event.state_->last()) state_->push(AwaitWork{std::move(point)});
+  reported(state_->diagnostics(), [&] {
+    if (std::shared_ptr<EventPoint> point = event.state_->last()) state_->push(AwaitWork{std::move(point)});
+  });
 }
 
-void* Stream::allocate(size_t bytes) { return state_->allocate(bytes); }
-void Stream::free(void* memory) { state_->free(memory); }
+void* Stream::allocate(size_t bytes) {
+  return reported(state_->diagnostics(), [&] { return state_->allocate(bytes); });
+}
+
+void Stream::free(void* memory) {
+  reported(state_->diagnostics(), [&] { state_->free(memory); });
+}
+
 size_t Stream::reserved_bytes() const { return state_->reserved_bytes(); }
 void Stream::trim() { state_->trim(); }
 
 void Stream::copy(void* to, const void* from, size_t bytes) {
-  if (bytes > 0 && (!to || !from))
-    throw Error({.code = ErrorCode::invalid_argument,
-                 .object = "copy on a stream",
-                 .expected = fmt::format("memory of {} bytes to {}", bytes, to ? "read" : "write"),
-                 .observed = "null"});
-  state_->push(CopyWork{to, from, bytes});
+  reported(state_->diagnostics(), [&] {
+    if (bytes > 0 && (!to || !from))
+      throw Error({.code = ErrorCode::invalid_argument,
+                   .object = "copy on a stream",
+                   .expected = fmt::format("memory of {} bytes to {}", bytes, to ? "read" : "write"),
+                   .observed = "null",
+                   .remedy = "Give the addresses of both ranges."});
+    state_->push(CopyWork{to, from, bytes});
+  });
 }
 
 void Stream::call(std::function<void()> function) {
-  if (!function)
-    throw Error({.code = ErrorCode::invalid_argument,
-                 .object = "call on a stream",
-                 .expected = "a function",
-                 .observed = "an empty one"});
-  state_->push(CallWork{std::move(function)});
+  reported(state_->diagnostics(), [&] {
+    if (!function)
+      throw Error({.code = ErrorCode::invalid_argument,
+                   .object = "call on a stream",
+                   .expected = "a function",
+                   .observed = "an empty one"});
+    state_->push(CallWork{std::move(function)});
+  });
 }
 
 }  // namespace ingot

@@ -13,7 +13,7 @@ namespace ingot {
 struct Stream::State {
   enum class Kind : uint8_t { worker, in_line };
 
-  explicit State(Kind kind);
+  State(Kind kind, const StreamOptions& options);
   ~State() { close(); }
 
   // Queues it, or does it and throws its error. Throws invalid_argument when closed.
@@ -29,8 +29,10 @@ struct Stream::State {
   void free(void* memory);
   size_t reserved_bytes() const;
   void trim();
+  const Diagnostics& diagnostics() const { return diagnostics_; }
 
  private:
+  void start(const std::vector<int>& cpus);
   void work();
   bool is_empty() const { return next_ == queue_.size(); }
   Work take();
@@ -40,6 +42,7 @@ struct Stream::State {
   void require_open_locked() const;
 
   const Kind kind_;
+  const Diagnostics diagnostics_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;  // work was given, or the end has come
   std::condition_variable done_;  // work has ended

@@ -67,9 +67,9 @@ void perform(const Work& work) { std::visit(PerformWork{}, work); }
 
 void skip(const Work& work, const Error& failure) { std::visit(SkipWork{failure}, work); }
 
-void report(const Work& work, const Error& error) {
-  if (const auto* inference = std::get_if<InferenceWork>(&work))
-    inference->context->shared().diagnostics.report(error);
+void report(const Work& work, const Error& error, const Diagnostics& of_stream) {
+  const auto* inference = std::get_if<InferenceWork>(&work);
+  (inference ? inference->context->diagnostics : of_stream).report(error);
 }
 
 bool has_effect(const Work& work) {

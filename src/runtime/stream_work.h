@@ -39,8 +39,8 @@ using Work = std::variant<InferenceWork, CopyWork, MarkWork, AwaitWork, CallWork
 void perform(const Work& work);
 // Called instead behind work that failed.
 void skip(const Work& work, const Error& failure);
-// Tells the recorder or the log of the context, where it has one.
-void report(const Work& work, const Error& error);
+// Tells the recorder or the log of the context, where it has one, else of the stream.
+void report(const Work& work, const Error& error, const Diagnostics& of_stream);
 // Whether skipping it leaves something undone.
 bool has_effect(const Work& work);
 

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "base/reported.h"
 #include "ingot/error.h"
 #include "runtime/context_state.h"
 #include "runtime/engine_state.h"
-#include "runtime/report.h"
 
 namespace ingot {
 
@@ -14,7 +14,7 @@ class Use {
   // Calls `call` as the one user, and reports the Error that it throws.
   template <class Call>
   static decltype(auto) of(Context::State& state, Call&& call) {
-    return reported(state.shared().diagnostics, [&]() -> decltype(auto) {
+    return reported(state.diagnostics, [&]() -> decltype(auto) {
       Use use(state);
       return call();
     });

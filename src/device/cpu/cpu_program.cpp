@@ -118,7 +118,7 @@ CpuProgram::CpuProgram(std::shared_ptr<const Graph> graph, const CompileOptions&
                        kernel::Target target)
     : graph_(std::move(graph)),
       parts_(cut_graph(*graph_)),
-      pool_(shared_thread_pool(options.threads)),
+      pool_(shared_thread_pool(options.threads, options.cpus)),
       cache_(cache_of(options)),
       kernels_(std::make_unique<KernelSet>(target, cache_, options.identity, options.diagnostics)),
       weights_(std::make_unique<PackedWeights>(cache_, weights_key(target, options), options.diagnostics,

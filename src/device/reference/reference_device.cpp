@@ -46,6 +46,14 @@ class ReferenceDevice : public Device {
  public:
   std::string_view name() const override { return "reference"; }
 
+  std::vector<IgnoredSetting> unused_settings() const override {
+    std::vector<IgnoredSetting> settings = Device::unused_settings();
+    for (const char* name : {"threads", "cpus"})
+      settings.push_back({name, "it runs on the caller's thread alone"});
+    settings.push_back({"isa", "it has one form of each op"});
+    return settings;
+  }
+
   std::shared_ptr<const Program> compile(std::shared_ptr<const Graph> graph,
                                          const CompileOptions&) const override {
     return std::make_shared<ReferenceProgram>(std::move(graph));

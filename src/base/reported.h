@@ -6,7 +6,7 @@
 
 namespace ingot {
 
-// Runs `call`, and reports the Error it throws. What else may be thrown becomes an Error.
+// Runs `call`, and reports the Error it throws. A refused allocation becomes an Error.
 template <class Call>
 decltype(auto) reported(const Diagnostics& diagnostics, Call&& call) {
   try {
@@ -14,7 +14,7 @@ decltype(auto) reported(const Diagnostics& diagnostics, Call&& call) {
       return call();
     } catch (const std::bad_alloc&) {
       throw Error({.code = ErrorCode::out_of_memory,
-                   .object = "runtime",
+                   .object = "library",
                    .expected = "memory",
                    .observed = "a refused allocation"});
     }
