@@ -75,6 +75,10 @@ struct BuilderConfig {
 struct BuildPhase {
   std::string name;
   std::chrono::nanoseconds time{};
+  // Resident memory of the process in bytes, at the end of the phase and the highest until then; 0 for
+  // passes.
+  uint64_t memory = 0;
+  uint64_t peak_memory = 0;
 };
 
 struct BuildReport {
@@ -84,7 +88,8 @@ struct BuildReport {
   // file count. What the process held before the build is in `start_memory`.
   uint64_t peak_memory = 0;
   uint64_t start_memory = 0;
-  size_t nodes_before = 0;  // of the main graph
+  uint64_t peak_allocated = 0;  // most that constants made by the build took at once, from its allocator
+  size_t nodes_before = 0;      // of the main graph
   size_t nodes_after = 0;
   uint64_t weight_bytes = 0;  // constants above 1,024 bytes, equal ones counted once
   uint64_t file_bytes = 0;

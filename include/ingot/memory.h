@@ -17,6 +17,17 @@ enum class MemoryPurpose {
 
 INGOT_API std::string_view to_string(MemoryPurpose purpose);
 
+// Bytes that an engine and one of its contexts need, by what they are for. The memory that a context computes
+// in, its enqueue memory, lies between `activation` and `activation` + `scratch`: scratch uses what no value
+// needs meanwhile. On the CPU host and device are one memory.
+struct MemoryUse {
+  uint64_t host_persistent = 0;    // tables of a context, from its creation to its end
+  uint64_t device_persistent = 0;  // the same on the device; 0 on the CPU
+  uint64_t scratch = 0;            // most that a single step needs besides values
+  uint64_t activation = 0;         // the largest set of intermediate values alive at once
+  uint64_t weights = 0;            // of the file, and in the form that kernels read
+};
+
 // Gives memory for everything that is as large as a tensor; what it is told of is listed in docs/memory.md.
 // Attached to a builder or a runtime, which keep it alive as long as something that it gave is in use. Any
 // thread, several at once.

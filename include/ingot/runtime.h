@@ -172,6 +172,9 @@ class INGOT_API Engine : public std::enable_shared_from_this<Engine> {
   // reference device, which plans nothing, says 0. Throws invalid_argument where a size has no upper bound.
   size_t memory_size() const;
   size_t memory_size(size_t profile) const;
+  // The same by what it is for, with what else a context and the engine take; logged at info level when an
+  // engine is opened. Where a size has no upper bound, scratch and activation are those of the shapes so far.
+  MemoryUse memory_use() const;
 
  private:
   friend class Runtime;
@@ -225,6 +228,9 @@ class INGOT_API Context {
   void set_memory(void* memory, size_t bytes);
   // What the profile and shapes set now need; 0 until all shapes are set. To be asked again when they change.
   size_t memory_size_for_shapes() const;
+  // The same by what it is for, with what else the context and its engine take; as Engine::memory_use() until
+  // all shapes are set.
+  MemoryUse memory_use() const;
 
   // Needed for every tensor input whose type leaves a size open. Checks rank, fixed sizes and the ranges of
   // the profile at once; whether equal names met equal sizes in all inputs is checked where all are known: by

@@ -4,9 +4,9 @@
 #include "base/atomic_file.h"
 #include "base/memory_account.h"
 #include "base/reported.h"
+#include "base/resident_memory.h"
 #include "base/thread_pool.h"
 #include "builder/progress.h"
-#include "builder/resident_memory.h"
 #include "builder/shapes.h"
 #include "engine/byte_sink.h"
 #include "engine/engine_file.h"
@@ -69,7 +69,10 @@ void check_memory(const Graph& graph, uint64_t limit, bool keeps_file) {
 
 class Build {
  public:
-  Build(const BuilderConfig& config, BuildReport& report) : config_(config), report_(report) {
+  Build(const BuilderConfig& config, BuildReport& report, std::shared_ptr<const MemoryAccount> memory)
+      : config_(config),
+        report_(report),
+        watch_{config.progress, report, {config.logger, config.recorder}, std::move(memory)} {
     report_.start_memory = resident_memory().now;
   }
 
@@ -78,7 +81,7 @@ class Build {
     check_targets(config_.targets);
     check_memory(graph, config_.memory_limit, keeps_file);
     report_.nodes_before = graph.nodes().size();
-    Phase build(config_.progress, report_, "build", "", 3);
+    Phase build(watch_, "build", "", 3);
     Graph shaped = apply_profiles(name_dimensions(graph, config_.dimension_names), config_.profiles);
     Graph done = run_passes(std::move(shaped));
     build.step(1);
@@ -86,20 +89,21 @@ class Build {
     write(std::move(done), sink);
     build.step(2);
     {
-      Phase phase(config_.progress, report_, "publish", "build", 1);
+      Phase phase(watch_, "publish", "build", 1);
       publish();
     }
     report_.peak_memory = resident_memory().peak;
+    report_.peak_allocated = watch_.memory->peak();
     report_.time = std::chrono::steady_clock::now() - start;
   }
 
  private:
   Graph run_passes(Graph graph) {
-    Phase phase(config_.progress, report_, "passes", "build", static_cast<int64_t>(pipeline().size()));
+    Phase phase(watch_, "passes", "build", static_cast<int64_t>(pipeline().size()));
     int64_t done = 0;
     PipelineOptions options{.disabled = config_.disabled_passes, .verify_each = config_.verify_each_pass};
     options.after = [&](const PassTime& pass, const Graph& result) {
-      report_.phases.push_back({fmt::format("pass {}", pass.name), pass.time});
+      report_.phases.push_back({.name = fmt::format("pass {}", pass.name), .time = pass.time});
       if (config_.on_pass) config_.on_pass(pass.name, result);
       phase.step(++done);
     };
@@ -110,7 +114,7 @@ class Build {
 
   void write(Graph graph, ByteSink& sink) {
     constexpr int64_t kSteps = 100;
-    Phase phase(config_.progress, report_, "write", "build", kSteps);
+    Phase phase(watch_, "write", "build", kSteps);
     std::optional<ThreadPool> pool;
     if (config_.threads != 1) pool.emplace(config_.threads);
     EngineContent content{
@@ -129,16 +133,18 @@ class Build {
 
   const BuilderConfig& config_;
   BuildReport& report_;
+  const BuildWatch watch_;
 };
 
 Diagnostics diagnostics_of(const BuilderConfig& config) { return {config.logger, config.recorder}; }
 
 void log_result(const BuilderConfig& config, const BuildReport& report, std::string_view where) {
   if (config.logger == nullptr || !config.logger->wants(LogLevel::info)) return;
-  config.logger->write(LogLevel::info,
-                       fmt::format("built {}: {} nodes of {}, {} bytes, {} of them weights, in {:.3f} s",
-                                   where, report.nodes_after, report.nodes_before, report.file_bytes,
-                                   report.weight_bytes, std::chrono::duration<double>(report.time).count()));
+  config.logger->write(
+      LogLevel::info,
+      fmt::format("built {}: {} nodes of {}, {} bytes, {} of them weights, in {:.3f} s; peak memory {} bytes",
+                  where, report.nodes_after, report.nodes_before, report.file_bytes, report.weight_bytes,
+                  std::chrono::duration<double>(report.time).count(), report.peak_memory));
 }
 
 }  // namespace
@@ -151,7 +157,7 @@ BuildReport build_engine_file(const Graph& graph, const std::string& path, const
     AtomicFile file(path, "engine file");
     AtomicFile::remove_abandoned(file.folder());
     FileSink sink(file);
-    Build(config, report).run(graph, sink, false, [&] { file.commit(); });
+    Build(config, report, memory).run(graph, sink, false, [&] { file.commit(); });
     log_result(config, report, path);
     return report;
   });
@@ -165,7 +171,7 @@ std::vector<std::byte> build_engine(const Graph& graph, const BuilderConfig& con
     BuildReport& used = report == nullptr ? own : *report;
     used = {};
     MemorySink sink;
-    Build(config, used).run(graph, sink, true, [] {});
+    Build(config, used, memory).run(graph, sink, true, [] {});
     log_result(config, used, "an engine in memory");
     return sink.take();
   });

@@ -224,6 +224,71 @@ TEST(Builder, MemoryLimitNamesNeedAndRemedy) {
             "15728640 of them for constants. Raise the limit, or build to a file, which needs less.");
 }
 
+// Gives memory of the heap, and none for the allocation of a number.
+class RefusingAllocator : public Allocator {
+ public:
+  explicit RefusingAllocator(int refused) : left_(refused) {}
+  void* allocate(size_t size, size_t alignment, MemoryPurpose) noexcept override {
+    if (left_-- == 0) return nullptr;
+    ++live;
+    return std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  }
+  void deallocate(void* memory, size_t) noexcept override {
+    --live;
+    std::free(memory);
+  }
+  int live = 0;
+
+ private:
+  int left_;
+};
+
+// Two constants are folded into one.
+Graph foldable() {
+  GraphBuilder g("foldable");
+  const Value x = g.input("x", Type::tensor(DType::f32, {1024}));
+  const std::vector<float> ones(1024, 1);
+  const Value sum = g.add(g.constant(Tensor::of({1024}, ones)), g.constant(Tensor::of({1024}, ones)));
+  g.output("y", g.mul(x, g.exp(sum)));
+  return std::move(g).finish();
+}
+
+TEST(Builder, AnAllocatorMayRefuseEachAllocation) {
+  const Graph graph = foldable();
+  const std::vector<std::byte> expected = build_engine(graph);
+  int refused = 0;
+  for (;; ++refused) {
+    auto allocator = std::make_shared<RefusingAllocator>(refused);
+    BuilderConfig config;
+    config.allocator = allocator;
+    std::vector<std::byte> bytes;
+    try {
+      bytes = build_engine(graph, config);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::out_of_memory) << e.what();
+    }
+    EXPECT_EQ(allocator->live, 0) << refused;
+    if (bytes.empty()) continue;
+    EXPECT_EQ(bytes, expected);
+    break;
+  }
+  EXPECT_GT(refused, 0);
+}
+
+TEST(Builder, ReportsMemoryByPhase) {
+  BuildReport report;
+  build_engine(foldable(), {}, &report);
+  EXPECT_GE(report.peak_allocated, 1024u * 4);
+  uint64_t peak = 0;
+  for (const BuildPhase& phase : report.phases) {
+    if (phase.name.starts_with("pass ")) continue;
+    EXPECT_GT(phase.memory, 0u) << phase.name;
+    EXPECT_GE(phase.peak_memory, std::max(phase.memory, peak)) << phase.name;
+    peak = phase.peak_memory;
+  }
+  EXPECT_EQ(report.peak_memory, peak);
+}
+
 class Recorder : public ProgressMonitor {
  public:
   explicit Recorder(int steps_allowed = 1000) : left_(steps_allowed) {}

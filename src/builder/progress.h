@@ -4,22 +4,25 @@
 #include <string>
 #include <string_view>
 
+#include "base/memory_change.h"
 #include "ingot/builder.h"
 
 namespace ingot {
 
-// One phase of a build for as long as it lives: tells the monitor, and adds its time to the report.
+// Who is told of the phases of a build.
+struct BuildWatch {
+  ProgressMonitor* monitor = nullptr;
+  BuildReport& report;
+  Diagnostics diagnostics;
+  std::shared_ptr<const MemoryAccount> memory;
+};
+
+// One phase of a build for as long as it lives: tells the monitor and the log, and adds its time and memory
+// to the report.
 class Phase {
  public:
-  Phase(ProgressMonitor* monitor, BuildReport& report, std::string_view name, std::string_view parent,
-        int64_t steps)
-      : monitor_(monitor), report_(report), name_(name) {
-    if (monitor_) monitor_->phase_start(name_, parent, steps);
-  }
-  ~Phase() {
-    report_.phases.push_back({name_, std::chrono::steady_clock::now() - start_});
-    if (monitor_) monitor_->phase_finish(name_);
-  }
+  Phase(const BuildWatch& watch, std::string_view name, std::string_view parent, int64_t steps);
+  ~Phase();
   Phase(const Phase&) = delete;
   Phase& operator=(const Phase&) = delete;
 
@@ -27,9 +30,9 @@ class Phase {
   void step(int64_t done);
 
  private:
-  ProgressMonitor* monitor_;
-  BuildReport& report_;
-  std::string name_;
+  const BuildWatch& watch_;
+  const std::string name_;
+  const MemoryChange change_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "builder/resident_memory.h"
+#include "base/resident_memory.h"
 #include "cli/output.h"
 #include "cli/profile_report.h"
 #include "cli/timings.h"

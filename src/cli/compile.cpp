@@ -5,6 +5,7 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
+#include "cli/memory_monitor.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/values.h"
@@ -16,6 +17,8 @@
 
 namespace ingot::cli {
 namespace {
+
+constexpr std::chrono::milliseconds kMemoryInterval{100};
 
 class CompileCommand : public Command {
  public:
@@ -61,6 +64,9 @@ class CompileCommand : public Command {
     a.flag("--verify-each", config_.verify_each_pass, "Check the graph after each pass.");
     a.option("--memory-limit", "BYTES", memory_limit_,
              "Give up when the build needs more, as 800000, 250M or 1.5G.");
+    a.flag("--monitor-memory", monitor_memory_,
+           "Print the resident memory, now and its peak, to standard error: at each phase and ten times a "
+           "second.");
     a.option("--threads", "N", threads_, "Threads to use; default: all CPUs.", 1, 1024);
     a.flag("-q,--quiet", quiet_, "No progress and no summary.");
     a.flag("--json", json_, "Print the build report as JSON.");
@@ -70,10 +76,13 @@ class CompileCommand : public Command {
     configure(logger);
     const InterruptNote note;
     ProgressDisplay progress(ProgressDisplay::style_for_stderr(quiet_));
-    config_.progress = &progress;
-    progress.phase_start("import", "", 1);
+    std::optional<MemoryMonitor> memory;
+    if (monitor_memory_) memory.emplace(progress, kMemoryInterval);
+    ProgressMonitor& monitor = memory ? static_cast<ProgressMonitor&>(*memory) : progress;
+    config_.progress = &monitor;
+    monitor.phase_start("import", "", 1);
     const Graph graph = import_onnx(model_);
-    progress.phase_finish("import");
+    monitor.phase_finish("import");
     const std::string path =
         output_.empty() ? std::filesystem::path(model_).stem().string() + ".ingot" : output_;
     const BuildReport report = build_engine_file(graph, path, config_);
@@ -146,7 +155,10 @@ class CompileCommand : public Command {
   static nlohmann::ordered_json report_json(const std::string& path, const BuildReport& report) {
     nlohmann::ordered_json phases = nlohmann::ordered_json::array();
     for (const BuildPhase& p : report.phases)
-      phases.push_back({{"name", p.name}, {"seconds", std::chrono::duration<double>(p.time).count()}});
+      phases.push_back({{"name", p.name},
+                        {"seconds", std::chrono::duration<double>(p.time).count()},
+                        {"memory_bytes", p.memory},
+                        {"peak_memory_bytes", p.peak_memory}});
     return {{"engine", path},
             {"digest", report.digest},
             {"file_bytes", report.file_bytes},
@@ -156,6 +168,7 @@ class CompileCommand : public Command {
             {"seconds", std::chrono::duration<double>(report.time).count()},
             {"peak_memory_bytes", report.peak_memory},
             {"start_memory_bytes", report.start_memory},
+            {"peak_allocated_bytes", report.peak_allocated},
             {"phases", phases}};
   }
 
@@ -165,6 +178,7 @@ class CompileCommand : public Command {
   int64_t threads_ = 0;
   bool quiet_ = false;
   bool json_ = false;
+  bool monitor_memory_ = false;
 };
 
 }  // namespace

@@ -39,6 +39,7 @@ struct MemoryNeed {
   int64_t bytes = 0;          // of one block
   int64_t least_bytes = 0;    // what no device can do without: the largest set of values alive at once
   int64_t scratch_bytes = 0;  // most of a step, counted in both
+  int64_t value_bytes = 0;    // the largest set of values alive at once, without scratch
   // False: parts of the graph have sizes that only running can tell; they take memory as they come.
   bool is_complete = true;
 };
@@ -52,6 +53,9 @@ class Execution {
   // A block that the runs from now on compute in, until it is empty. For what does not fit, and without a
   // block, they take memory of their own and keep it. Not during a run.
   virtual void use_memory(std::span<std::byte>) {}
+
+  // What it holds besides the memory that it computes in, in bytes of the host.
+  virtual size_t persistent_bytes() const { return 0; }
 
   // Runs once; returns when all outputs are given. `inputs` follow graph.inputs(), are of the declared types
   // and satisfy the named sizes (the caller has checked); their memory may be the application's, is aligned
@@ -78,6 +82,7 @@ struct ProgramStats {
   int64_t arena_bytes = 0;        // intermediate values and scratch
   int64_t arena_least_bytes = 0;  // what no arena can do without: the largest set of values alive at once
   int64_t scratch_bytes = 0;      // most of a step
+  int64_t value_bytes = 0;        // the largest set of values alive at once, without scratch
   int64_t packed_bytes = 0;       // of weights in packed form
 };
 

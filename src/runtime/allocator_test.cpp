@@ -106,6 +106,23 @@ TEST_P(AllocatorTest, MayRefuseEachAllocationOfARun) {
   EXPECT_LT(difference(y, perceptron_output(8)), kTolerance);
 }
 
+TEST_P(AllocatorTest, MayRefuseEachAllocationOfAnEnqueue) {
+  auto context = open()->create_context();
+  const Tensor x = perceptron_input(8);
+  Tensor y = Tensor::allocate(DType::f32, {8, 64});
+  context->set_shape("x", x.shape());
+  context->bind_input("x", x.data<float>());
+  context->bind_output("y", y.mutable_data<float>());
+  auto run = [&] {
+    Stream stream;
+    context->enqueue(stream);
+    stream.synchronize();
+  };
+  run();
+  refuse_each(run);  // the context stays usable after each
+  EXPECT_LT(difference(y, perceptron_output(8)), kTolerance);
+}
+
 TEST_P(AllocatorTest, MayRefuseEachAllocationOfAnInferenceOfNewShapes) {
   auto context = open()->create_context();
   context->set_profile(1);

@@ -159,6 +159,10 @@ void Context::set_memory(void* memory, size_t bytes) {
   });
 }
 
+MemoryUse Context::memory_use() const {
+  return Use::of(*state_, [&] { return state_->memory_use(); });
+}
+
 size_t Context::memory_size_for_shapes() const {
   return Use::of(*state_, [&] { return state_->memory_size_for_shapes(); });
 }

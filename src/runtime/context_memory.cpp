@@ -57,13 +57,13 @@ void ContextMemory::set(void* memory, size_t bytes, size_t needed) {
   lent_bytes_ = bytes;
 }
 
-size_t ContextMemory::need(const std::vector<std::optional<Shape>>& inputs) const {
-  return static_cast<size_t>(engine_.program->memory_need(inputs).bytes);
+MemoryNeed ContextMemory::need(const std::vector<std::optional<Shape>>& inputs) const {
+  return engine_.program->memory_need(inputs);
 }
 
 MemoryBlock ContextMemory::for_inference(const std::vector<std::optional<Shape>>& inputs) const {
   if (strategy_ != AllocationStrategy::user_managed) return block_;
-  const size_t bytes = need(inputs);
+  const auto bytes = static_cast<size_t>(need(inputs).bytes);
   if (bytes > block_.bytes.size()) refuse_too_little(bytes, block_.bytes.size());
   return block_;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/memory_account.h"
+#include "device/device.h"
 #include "ingot/runtime.h"
 
 namespace ingot {
@@ -31,8 +32,7 @@ class ContextMemory {
   // For inputs of these shapes, by input; none for those that are no tensors. Throws invalid_argument where
   // the application manages memory and gave none, or too little.
   MemoryBlock for_inference(const std::vector<std::optional<Shape>>& inputs) const;
-  // The bytes that they need.
-  size_t need(const std::vector<std::optional<Shape>>& inputs) const;
+  MemoryNeed need(const std::vector<std::optional<Shape>>& inputs) const;
 
   const std::shared_ptr<MemoryAccount>& account() const { return account_; }
   AllocationStrategy strategy() const { return strategy_; }

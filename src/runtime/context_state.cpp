@@ -167,11 +167,20 @@ std::vector<Datum> Context::State::gather_inputs() const {
   return data;
 }
 
-size_t Context::State::memory_size_for_shapes() const {
+bool Context::State::has_all_shapes() const {
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (shared().inputs[i].type.is_tensor() && !inputs[i].shape) return 0;
+    if (shared().inputs[i].type.is_tensor() && !inputs[i].shape) return false;
   bind_known_shapes();
-  return memory.need(input_shapes());
+  return true;
+}
+
+size_t Context::State::memory_size_for_shapes() const {
+  return has_all_shapes() ? static_cast<size_t>(memory.need(input_shapes()).bytes) : 0;
+}
+
+MemoryUse Context::State::memory_use() const {
+  if (!has_all_shapes()) return shared().memory_use();
+  return shared().memory_use(memory.need(input_shapes()), execution->persistent_bytes());
 }
 
 void Context::State::begin(const void* wanted) {

@@ -58,6 +58,7 @@ struct Context::State {
   void require_idle() const;  // throws while inferences are pending
   std::vector<std::optional<Shape>> input_shapes() const;
   size_t memory_size_for_shapes() const;  // as that of Context
+  MemoryUse memory_use() const;           // as that of Context
 
   const std::shared_ptr<const Engine> engine;
   const std::string name;
@@ -83,6 +84,7 @@ struct Context::State {
 
  private:
   std::vector<Datum> gather_inputs() const;
+  bool has_all_shapes() const;  // throws where equal names have different sizes
   void log_growth(uint64_t before) const;
   void require_raw_ports() const;
   void require_shapes() const;

@@ -1,3 +1,4 @@
+#include "base/memory_change.h"
 #include "base/reported.h"
 #include "ingot/error.h"
 #include "runtime/context_state.h"
@@ -104,8 +105,11 @@ std::unique_ptr<Context> Engine::create_context(ContextOptions options) const {
     if (!state_->program) fail_stripped(*state_);
     const uint64_t number = ++state_->contexts_created;
     if (options.name.empty()) options.name = fmt::format("context {}", number);
-    return std::unique_ptr<Context>(
-        new Context(std::make_shared<Context::State>(shared_from_this(), options)));
+    const MemoryChange change(state_->diagnostics, state_->memory,
+                              fmt::format("creation of '{}' of engine '{}'", options.name, state_->name));
+    auto state = std::make_shared<Context::State>(shared_from_this(), options);
+    change.finish();
+    return std::unique_ptr<Context>(new Context(std::move(state)));
   });
 }
 
@@ -121,6 +125,13 @@ size_t Engine::memory_size(size_t profile) const {
     if (!state_->program) fail_stripped(*state_);
     require_profile(*state_, profile);
     return bounded(*state_, state_->memory_need(profile));
+  });
+}
+
+MemoryUse Engine::memory_use() const {
+  return reported(state_->diagnostics, [&] {
+    if (!state_->program) fail_stripped(*state_);
+    return state_->memory_use();
   });
 }
 

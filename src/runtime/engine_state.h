@@ -34,6 +34,9 @@ struct Engine::State {
   // Found out at the first call. Not while weights are missing.
   std::optional<MemoryNeed> memory_need(size_t profile) const;
   std::optional<MemoryNeed> memory_need() const;
+  // For the largest shapes; where a size has no upper bound, for those that came so far.
+  MemoryUse memory_use() const;
+  MemoryUse memory_use(const MemoryNeed& need, size_t persistent_bytes) const;
 
  private:
   std::optional<MemoryNeed> find_memory_need(size_t profile) const;

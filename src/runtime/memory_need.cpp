@@ -63,6 +63,23 @@ std::optional<MemoryNeed> Engine::State::memory_need(size_t profile) const {
   return *need;
 }
 
+MemoryUse Engine::State::memory_use() const {
+  const ProgramStats stats = program->stats();
+  const MemoryNeed so_far{.bytes = stats.arena_bytes,
+                          .least_bytes = stats.arena_least_bytes,
+                          .scratch_bytes = stats.scratch_bytes,
+                          .value_bytes = stats.value_bytes};
+  return memory_use(memory_need().value_or(so_far), program->start()->persistent_bytes());
+}
+
+MemoryUse Engine::State::memory_use(const MemoryNeed& need, size_t persistent_bytes) const {
+  const auto packed = static_cast<uint64_t>(program->stats().packed_bytes);
+  return {.host_persistent = persistent_bytes,
+          .scratch = static_cast<uint64_t>(need.scratch_bytes),
+          .activation = static_cast<uint64_t>(need.value_bytes),
+          .weights = fixed.weight_bytes + packed};
+}
+
 std::optional<MemoryNeed> Engine::State::memory_need() const {
   MemoryNeed most;
   for (size_t profile = 0; profile < std::max<size_t>(1, profiles.size()); ++profile) {

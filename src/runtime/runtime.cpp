@@ -9,6 +9,7 @@
 
 #include "base/file_descriptor.h"
 #include "base/mapped_file.h"
+#include "base/memory_change.h"
 #include "base/os_error.h"
 #include "base/reported.h"
 #include "base/sha256.h"
@@ -94,6 +95,7 @@ struct Runtime::State {
                                       const std::string& name) const;
   void compile(Engine::State& engine, std::shared_ptr<const Graph> graph) const;
   void log_open(const Engine::State& engine, const std::vector<std::string>& targets) const;
+  void log_memory(const Engine::State& engine) const;
 };
 
 std::unique_ptr<Engine::State> Runtime::State::load(std::span<const std::byte> bytes,
@@ -102,6 +104,7 @@ std::unique_ptr<Engine::State> Runtime::State::load(std::span<const std::byte> b
   const Stopwatch watch;
   const auto own_memory = std::make_shared<MemoryAccount>(memory);
   const MemoryScope scope(own_memory, MemoryPurpose::weights);
+  const MemoryChange change(diagnostics, memory, fmt::format("opening of engine '{}'", name));
   // `owner` stays until the end: the content of an engine without large weights does not keep it.
   EngineContent content = read_engine(bytes, owner, name);
   auto engine = std::make_unique<Engine::State>();
@@ -126,6 +129,8 @@ std::unique_ptr<Engine::State> Runtime::State::load(std::span<const std::byte> b
   }
   engine->fixed.open_seconds = watch.seconds();
   log_open(*engine, content.targets);
+  log_memory(*engine);
+  change.finish();
   return engine;
 }
 
@@ -162,6 +167,17 @@ void Runtime::State::log_open(const Engine::State& engine, const std::vector<std
                     "bytes, {} of them weights",
                     engine.name, engine.device, engine.fixed.open_seconds * 1e3,
                     engine.fixed.compile_seconds * 1e3, engine.fixed.file_bytes, engine.fixed.weight_bytes));
+}
+
+void Runtime::State::log_memory(const Engine::State& engine) const {
+  if (!engine.program || !diagnostics.wants(LogLevel::info)) return;
+  const MemoryUse use = engine.memory_use();
+  diagnostics.log(
+      LogLevel::info,
+      fmt::format("engine '{}': host persistent memory {} bytes, device persistent memory {}, scratch memory "
+                  "{} at most, activation memory {}, weights {}",
+                  engine.name, use.host_persistent, use.device_persistent, use.scratch, use.activation,
+                  use.weights));
 }
 
 Runtime::Runtime(Logger& logger, RuntimeConfig config) {

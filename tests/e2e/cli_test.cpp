@@ -63,6 +63,34 @@ TEST_F(Cli, CompilesAndDescribes) {
   EXPECT_TRUE(read_file(file("a.ingot")) == read_file(file("b.ingot")));
 }
 
+// A product with a weight of so many megabytes.
+std::string model_of(int64_t megabytes) {
+  using namespace onnx_model;
+  const int64_t columns = megabytes * 256;
+  std::string bytes(static_cast<size_t>(megabytes) << 20, '\0');
+  for (size_t i = 0; i < bytes.size(); i += 4) bytes[i] = static_cast<char>(i * 7 + i / 4096);
+  return model(node("MatMul", {"x", "w"}, {"y"}) +
+               initializer(tensor("w", f32, {1024, columns}, raw(bytes))) + input("x", f32, {"n", "1024"}) +
+               output("y", f32, {"n", std::to_string(columns)}));
+}
+
+TEST_F(Cli, MonitorsMemoryWhichStaysBelowOnePointTwoTimesTheWeights) {
+  constexpr int64_t kMegabytes = 64;
+  auto compile = [&](const std::string& name, const std::string& model) {
+    const ProgramResult r =
+        run({"compile", folder_.write(name, model), "-o", file("a.ingot"), "--json", "--monitor-memory"});
+    EXPECT_EQ(r.exit_code, 0) << r.err;
+    for (const char* phase : {"import", "passes", "write", "build"}) {
+      expect_contains(r.err, std::string(" s  ") + phase + ": ");
+      expect_contains(r.err, "peak ");
+    }
+    return Json::parse(r.out)["peak_memory_bytes"].get<int64_t>();
+  };
+  const int64_t of_program = compile("small.onnx", onnx_model::small_model());
+  const int64_t peak = compile("large.onnx", model_of(kMegabytes)) - of_program;
+  EXPECT_LT(static_cast<double>(peak), 1.2 * static_cast<double>(kMegabytes << 20));
+}
+
 TEST_F(Cli, NamesTheEngineAfterTheModelByDefault) {
   const std::string model = folder_.write("small.onnx", onnx_model::small_model());
   const ProgramResult r =

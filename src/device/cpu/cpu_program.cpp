@@ -112,6 +112,7 @@ void PartPlans::count(const Plan& plan) {
   arena_bytes_ = plan.arena_bytes;
   least_bytes_ = plan.least_bytes;
   scratch_bytes_ = plan.scratch_bytes;
+  value_bytes_ = plan.value_bytes;
 }
 
 CpuProgram::CpuProgram(std::shared_ptr<const Graph> graph, const CompileOptions& options,
@@ -215,6 +216,7 @@ ProgramStats CpuProgram::stats() const {
     stats.arena_bytes = plans->arena_bytes();
     stats.arena_least_bytes = plans->least_bytes();
     stats.scratch_bytes = plans->scratch_bytes();
+    stats.value_bytes = plans->value_bytes();
   }
   return stats;
 }

@@ -31,6 +31,7 @@ class PartPlans {
   int64_t arena_bytes() const { return arena_bytes_; }
   int64_t least_bytes() const { return least_bytes_; }
   int64_t scratch_bytes() const { return scratch_bytes_; }
+  int64_t value_bytes() const { return value_bytes_; }
 
  private:
   struct Entry {
@@ -54,6 +55,7 @@ class PartPlans {
   std::atomic<int64_t> arena_bytes_ = 0;
   std::atomic<int64_t> least_bytes_ = 0;
   std::atomic<int64_t> scratch_bytes_ = 0;
+  std::atomic<int64_t> value_bytes_ = 0;
 };
 
 class CpuProgram : public Program {

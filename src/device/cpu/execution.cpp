@@ -51,6 +51,15 @@ void CpuExecution::find_read_again() {
     if (stage.node >= 0) std::ranges::for_each(graph.nodes()[static_cast<size_t>(stage.node)].operands, read);
 }
 
+size_t CpuExecution::persistent_bytes() const {
+  auto bytes_of = [](const auto& table) { return table.capacity() * sizeof(table[0]); };
+  size_t bytes = sizeof(*this) + bytes_of(buffers_) + bytes_of(part_inputs_) + bytes_of(part_outputs_) +
+                 bytes_of(results_) + bytes_of(input_of_) + given_.capacity() / 8;
+  for (const std::vector<Datum>& results : results_) bytes += bytes_of(results);
+  for (const auto& [graph, execution] : bodies_) bytes += execution->persistent_bytes();
+  return bytes;
+}
+
 void CpuExecution::run(std::span<const Datum> inputs, OutputSink& sink) {
   if (program_.keep_denormals()) return run_measured(inputs, sink);
   const FlushDenormals mode;

@@ -15,6 +15,7 @@ class CpuExecution : public Execution {
 
   void use_memory(std::span<std::byte> block) override { arena_.borrow(block); }
   void run(std::span<const Datum> inputs, OutputSink& sink) override;
+  size_t persistent_bytes() const override;
   // For bodies of control flow; measured by the profiler of the execution around it, null where there is
   // none.
   std::vector<Datum> run(std::span<const Datum> inputs, const std::shared_ptr<StepProfiler>& profiler);

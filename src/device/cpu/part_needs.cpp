@@ -12,7 +12,10 @@ namespace {
 constexpr size_t kMaxNeeds = 1024;
 
 MemoryNeed need_of(const Plan& plan) {
-  return {.bytes = plan.arena_bytes, .least_bytes = plan.least_bytes, .scratch_bytes = plan.scratch_bytes};
+  return {.bytes = plan.arena_bytes,
+          .least_bytes = plan.least_bytes,
+          .scratch_bytes = plan.scratch_bytes,
+          .value_bytes = plan.value_bytes};
 }
 
 // Of inputs whose types name all sizes, as far as their shapes are given.

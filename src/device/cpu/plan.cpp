@@ -145,6 +145,7 @@ void Plan::run(const Step& step, const Frame& frame) {
 void plan_arena(Plan& plan, int threads) {
   find_lifetimes(plan);
   reuse_in_place(plan);
+  plan.value_bytes = find_least_bytes(find_homes(plan), plan.steps.size());
   add_scratch(plan, threads);
   std::vector<Buffer*> open = find_homes(plan);
   plan.least_bytes = find_least_bytes(open, plan.steps.size());

@@ -89,6 +89,7 @@ struct Plan {
   int64_t arena_bytes = 0;                        // of one inference, scratch included
   int64_t least_bytes = 0;      // what no arena can do without: the most that buffers of one step take
   int64_t scratch_bytes = 0;    // most of a step, for all threads
+  int64_t value_bytes = 0;      // the most that values take during one step
   int64_t reference_nodes = 0;  // run by the reference device
 
   // Runs a step on memory for the buffers.

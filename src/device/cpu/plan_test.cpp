@@ -117,6 +117,7 @@ TEST(Plan, ScratchTakesMemoryThatNoBufferHasMeanwhile) {
   EXPECT_EQ(plan.buffers.at(static_cast<size_t>(plan.steps[3]->scratch)).bytes, 128);
   EXPECT_EQ(plan.steps[0]->scratch, -1);
   EXPECT_EQ(plan.scratch_bytes, 4 * 128);
+  EXPECT_EQ(plan.value_bytes, 1024 + 128);
   EXPECT_EQ(plan.arena_bytes, 128 + 1024 + 128);  // of the last step; the scratch of the second fits below
 }
 

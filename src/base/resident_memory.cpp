@@ -1,4 +1,4 @@
-#include "builder/resident_memory.h"
+#include "base/resident_memory.h"
 
 #include <charconv>
 #include <fstream>
