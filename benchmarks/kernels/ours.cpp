@@ -92,7 +92,7 @@ class Ours final : public Work {
     for (const auto& tile :
          cpu::tile_kernels(types, choice, store_sums(), cpu::tile_heights(problem_of(layer, 0), choice))) {
       code_.push_back(kernel::ExecutableMemory::copy(kernel::compiler().compile(tile, target)));
-      functions.at(static_cast<size_t>(tile.rows)) = code_.back()->function<kernel::TileFunction>();
+      functions.set(tile.rows, code_.back()->function<kernel::TileFunction>(), tile.rows);
     }
     std::copy(data.a.begin(), data.a.end(), reinterpret_cast<float*>(a_.data()));
     const int64_t group_bytes = pack(types, choice, data);

@@ -17,6 +17,7 @@
 #include "ingot/memory.h"
 #include "ingot/profile.h"
 #include "ingot/settings.h"
+#include "ingot/specialization.h"
 #include "ingot/stream.h"
 #include "ingot/tensor.h"
 #include "ingot/type.h"
@@ -64,6 +65,11 @@ struct RuntimeConfig {
   // Streams that an inference may use beside the one it is enqueued on, at most; unset: the device chooses.
   std::optional<int> auxiliary_streams = std::nullopt;
   CaptureStrategy capture = CaptureStrategy::none;
+  SpecializationStrategy specialization =
+      SpecializationStrategy::lazy;  // cpu; of engines with dynamic shapes
+  // A set of shapes always runs the same kernels, so that equal inputs give equal bits in every call: nothing
+  // is swapped, and with lazy the first call of new shapes waits as with eager, unless prepare() was there.
+  bool deterministic = false;
 };
 
 struct ContextOptions {
@@ -122,16 +128,23 @@ struct EngineStats {
   uint64_t kernels_compiled = 0;  // of them, compiled by this process
   uint64_t kernels_cached = 0;    // of them, found in a cache
   // Of the cache of the engine, whoever shares it:
-  uint64_t cache_rejected = 0;        // files that were damaged or not private to the user
-  uint64_t cache_write_failures = 0;  // files that could not be kept for the next start
-  uint64_t plans = 0;                 // sets of input shapes prepared
-  uint64_t reference_nodes = 0;       // nodes of those that the reference device runs, for want of a kernel
-  int64_t arena_bytes = 0;            // intermediate memory of a context, at most: values and scratch
-  int64_t arena_least_bytes = 0;      // of it, what no planner can do without: values alive at once
-  int64_t scratch_bytes = 0;          // of it, most that a single step needs besides values
-  int64_t packed_bytes = 0;           // weights in the form that kernels read
-  uint64_t contexts_created = 0;      // alive or not
-  uint64_t inferences = 0;            // completed by all contexts
+  uint64_t cache_rejected = 0;                  // files that were damaged or not private to the user
+  uint64_t cache_write_failures = 0;            // files that could not be kept for the next start
+  uint64_t kernels_compiled_in_calls = 0;       // of kernels_compiled, while an inference waited
+  uint64_t kernels_compiled_in_background = 0;  // of kernels_compiled, for shapes that generic ones served
+  uint64_t plans = 0;                           // sets of input shapes prepared
+  uint64_t plans_evicted = 0;                   // of those, forgotten to bound memory
+  uint64_t generic_runs = 0;                    // runs of plans that await better kernels or go without
+  uint64_t specialized = 0;                     // plans swapped for better ones
+  uint64_t specializations_pending = 0;
+  double specialize_seconds = 0;  // from meeting the shapes to the swap, summed over `specialized`
+  uint64_t reference_nodes = 0;   // nodes of those that the reference device runs, for want of a kernel
+  int64_t arena_bytes = 0;        // intermediate memory of a context, at most: values and scratch
+  int64_t arena_least_bytes = 0;  // of it, what no planner can do without: values alive at once
+  int64_t scratch_bytes = 0;      // of it, most that a single step needs besides values
+  int64_t packed_bytes = 0;       // weights in the form that kernels read
+  uint64_t contexts_created = 0;  // alive or not
+  uint64_t inferences = 0;        // completed by all contexts
 };
 
 // An opened engine. Immutable and thread-safe; any number of contexts share it and its weights.
@@ -161,6 +174,12 @@ class INGOT_API Engine : public std::enable_shared_from_this<Engine> {
   MachineSpeed measure_speed() const;
   // The code of a kernel, by KernelInfo::key. Throws not_found.
   KernelListing list_kernel(std::string_view key) const;
+
+  // Compiles and plans for sets of shapes without running, so that inferences with them run their best
+  // kernels from the first on; several threads may prepare at once. Plans are kept for the 64 sets used last.
+  // Throws not_found for an unknown input, invalid_argument for shapes that no profile allows, that
+  // contradict each other or are missing, cancelled; what was prepared before stays.
+  PrepareReport prepare(const std::vector<InputShapes>& shapes, const PrepareOptions& options = {}) const;
 
   // Contexts may be created and used in any thread; each serves one thread at a time. `name` appears in
   // errors and log lines; without one it is "context N".

@@ -55,6 +55,11 @@ Shape shape_for(const PortInfo& port, const std::map<std::string, int64_t>& dims
 
 Json tensor_json(const Tensor& t) { return {{"dtype", to_string(t.dtype())}, {"shape", t.shape()}}; }
 
+SpecializationStrategy parse_strategy(std::string_view text) {
+  if (text == "eager") return SpecializationStrategy::eager;
+  return text == "none" ? SpecializationStrategy::none : SpecializationStrategy::lazy;
+}
+
 }  // namespace
 
 void EngineRun::declare(Arguments& a) {
@@ -83,6 +88,13 @@ void EngineRun::declare_run(Arguments& a) {
            "Read compiled kernels from this file, if it is there, and add those of this run to it.");
   a.repeated("--kernels", "PATH", kernel_files_,
              "Also take kernels from this file, as 'compile --prebuild' writes, or folder; it is only read.");
+  a.option(
+      "--specialize-strategy-ds,--specializeStrategyDS", "STRATEGY", strategy_,
+      "What new shapes of an engine with dynamic ones do: lazy (generic kernels answer, better ones are made "
+      "in the background), eager (the call waits for the best) or none (generic ones only); default: lazy.",
+      {"lazy", "eager", "none"});
+  a.flag("--deterministic", config_.deterministic,
+         "Give equal bits for equal inputs in every call: kernels are never swapped.");
   a.flag("--keep-denormals", config_.keep_denormals,
          "Compute with numbers below 1e-38 rather than take them for zero, on the device cpu.");
 }
@@ -97,6 +109,7 @@ void EngineRun::open(Logger& logger) {
   config_.recorder = std::make_shared<ErrorRecorder>();  // errors are printed once, by the program
   config_.threads = static_cast<int>(threads_);
   if (!device_.empty()) config_.device = device_;
+  config_.specialization = parse_strategy(strategy_);
   const Stopwatch watch;
   open_cache(logger);
   engine_ = Runtime(logger, config_).open(path_);

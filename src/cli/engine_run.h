@@ -46,7 +46,7 @@ class EngineRun {
   void fill_with_random();
   void refuse_missing() const;
 
-  std::string path_, device_;
+  std::string path_, device_, strategy_ = "lazy";
   std::vector<std::string> input_texts_, shape_texts_, dim_texts_;
   int64_t seed_ = -1;
   int64_t threads_ = 0;

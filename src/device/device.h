@@ -14,6 +14,7 @@
 #include "ingot/graph.h"
 #include "ingot/logger.h"
 #include "ingot/settings.h"
+#include "ingot/specialization.h"
 
 // The seam between the runtime and what runs a graph. A device turns a graph into a program; a program is run
 // any number of times, by any number of contexts.
@@ -76,8 +77,15 @@ struct ProgramStats {
   uint64_t kernels_cached = 0;    // found in a cache instead
   uint64_t cache_rejected = 0;    // files of the cache that were damaged or not private
   uint64_t cache_write_failures = 0;
-  uint64_t plans = 0;            // sets of shapes prepared
-  uint64_t reference_nodes = 0;  // of those plans, run by the reference device for want of a kernel
+  uint64_t kernels_compiled_in_calls = 0;
+  uint64_t kernels_compiled_in_background = 0;
+  uint64_t plans = 0;  // sets of shapes prepared
+  uint64_t plans_evicted = 0;
+  uint64_t generic_runs = 0;  // of plans that are not the best
+  uint64_t specialized = 0;   // plans swapped for the best
+  uint64_t specializations_pending = 0;
+  double specialize_seconds = 0;  // until swapped, summed
+  uint64_t reference_nodes = 0;   // of those plans, run by the reference device for want of a kernel
   // Of the plan that needs most, per context:
   int64_t arena_bytes = 0;        // intermediate values and scratch
   int64_t arena_least_bytes = 0;  // what no arena can do without: the largest set of values alive at once
@@ -96,6 +104,10 @@ class Program : public std::enable_shared_from_this<Program> {
   // For inputs of these shapes, by input; none for those that are no tensors. May take as long as planning,
   // but compiles nothing. A device that does not plan memory says 0, as the reference device.
   virtual MemoryNeed memory_need(std::span<const std::optional<Shape>>) const { return {}; }
+  // As Engine::prepare; shapes of all inputs, in the order of the graph, checked by the caller.
+  virtual PrepareReport prepare(const std::vector<std::vector<Shape>>& sets, const PrepareOptions&) const {
+    return {.prepared = sets.size()};
+  }
   virtual MachineSpeed measure_speed() const { return {}; }  // takes part of a second
   // Of a kernel that its steps use. Throws Error(not_found).
   virtual KernelListing list_kernel(std::string_view key) const { refuse_kernel(key); }
@@ -123,7 +135,12 @@ struct CompileOptions {
   std::string isa;  // highest instruction set to use, as the device names them; empty: all there are
   std::shared_ptr<Cache> cache;  // null: none
   bool keep_denormals = false;
-  std::vector<std::vector<Shape>> shapes = {};      // of the inputs, by profile: prepared at once
+  std::vector<std::vector<Shape>> shapes = {};  // of the inputs, by profile: prepared at once
+  // Where shapes are open: sets of them for whose kinds of kernels generic ones are made at once. Those that
+  // the graph turns out to refuse are passed over.
+  std::vector<std::vector<Shape>> samples = {};
+  SpecializationStrategy specialization = SpecializationStrategy::lazy;
+  bool deterministic = false;                       // no set of shapes ever changes its kernels
   std::shared_ptr<MemoryAccount> memory = nullptr;  // that the weights of the program count in; null: none
   Diagnostics diagnostics;  // of the Runtime; fallbacks and rejections are logged there
 };

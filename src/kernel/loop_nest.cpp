@@ -57,6 +57,12 @@ std::string_view to_string(TileKind kind) {
 
 }  // namespace
 
+int sums_per_element(int rows, int vectors) {
+  constexpr int kInFlight = 8;
+  const int accumulators = rows * vectors;
+  return accumulators >= kInFlight ? 1 : accumulators * 2 >= kInFlight ? 2 : 4;
+}
+
 DType arithmetic_type(DType dtype) {
   return dtype == DType::f16 || dtype == DType::bf16 ? DType::f32 : dtype;
 }

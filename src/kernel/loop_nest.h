@@ -161,6 +161,10 @@ struct TileCall {
 };
 using TileFunction = void (*)(const TileCall*);
 
+// Sums that a dot tile keeps beside each other per element, enough to hide the latency of a multiply-add in
+// small tiles, and adds up at the end: tiles with as many round alike.
+int sums_per_element(int rows, int vectors);
+
 // The type that elements of a type in memory have in expressions: f32 for f16 and bf16, else the type itself.
 DType arithmetic_type(DType dtype);
 

@@ -6,9 +6,7 @@
 #include "runtime/ports.h"
 
 namespace ingot {
-namespace {
-
-[[noreturn]] void fail_stripped(const Engine::State& engine) {
+void fail_stripped(const Engine::State& engine) {
   throw Error({.code = ErrorCode::incompatible,
                .object = "engine",
                .name = engine.name,
@@ -16,6 +14,8 @@ namespace {
                .observed = engine.missing_weights,
                .remedy = "Build it again without stripping weights."});
 }
+
+namespace {
 
 size_t bounded(const Engine::State& engine, const std::optional<MemoryNeed>& need) {
   if (need) return static_cast<size_t>(need->bytes);
@@ -72,7 +72,14 @@ EngineStats Engine::stats() const {
     stats.kernels_cached = program.kernels_cached;
     stats.cache_rejected = program.cache_rejected;
     stats.cache_write_failures = program.cache_write_failures;
+    stats.kernels_compiled_in_calls = program.kernels_compiled_in_calls;
+    stats.kernels_compiled_in_background = program.kernels_compiled_in_background;
     stats.plans = program.plans;
+    stats.plans_evicted = program.plans_evicted;
+    stats.generic_runs = program.generic_runs;
+    stats.specialized = program.specialized;
+    stats.specializations_pending = program.specializations_pending;
+    stats.specialize_seconds = program.specialize_seconds;
     stats.reference_nodes = program.reference_nodes;
     stats.arena_bytes = program.arena_bytes;
     stats.arena_least_bytes = program.arena_least_bytes;

@@ -45,4 +45,7 @@ struct Engine::State {
   mutable std::vector<std::optional<std::optional<MemoryNeed>>> needs_;  // by profile
 };
 
+// For engines that wait for their weights.
+[[noreturn]] void fail_stripped(const Engine::State& engine);
+
 }  // namespace ingot

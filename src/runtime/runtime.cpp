@@ -21,6 +21,7 @@
 #include "runtime/engine_state.h"
 #include "runtime/ports.h"
 #include "runtime/runtime_cache_state.h"
+#include "runtime/sample_shapes.h"
 #include "runtime/settings.h"
 
 namespace ingot {
@@ -143,6 +144,9 @@ void Runtime::State::compile(Engine::State& engine, std::shared_ptr<const Graph>
                          .cache = cache->state().cache,
                          .keep_denormals = config.keep_denormals,
                          .shapes = shapes_to_prepare(engine.inputs, engine.profiles.size()),
+                         .samples = sample_shapes(engine),
+                         .specialization = config.specialization,
+                         .deterministic = config.deterministic,
                          .memory = engine.memory,
                          .diagnostics = diagnostics};
   engine.program = device.compile(std::move(graph), options);

@@ -18,7 +18,7 @@ inline cpu::TileFunctions compile_tiles(const kernel::Target& target, const cpu:
   for (const auto& tile : cpu::tile_kernels(types, choice, epilogue, heights)) {
     auto& code = known[kernel::kernel_key(tile, target)];
     if (!code) code = kernel::ExecutableMemory::copy(kernel::compiler().compile(tile, target));
-    functions.at(static_cast<size_t>(tile.rows)) = code->function<kernel::TileFunction>();
+    functions.set(tile.rows, code->function<kernel::TileFunction>(), tile.rows);
   }
   return functions;
 }

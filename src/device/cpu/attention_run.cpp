@@ -90,12 +90,13 @@ void AttentionRun::key_block(const KeyBlock& keys) {
 void AttentionRun::pack(const KeyBlock& keys) {
   PackSource source = step_.key_source(keys);
   source.data = at(work_.keys[keys.segment], head_, keys.first);
-  const PackLayout key_layout = pack_layout(step_.score_tiles_.types, step_.score_tiles_.choice, source);
+  const PackLayout key_layout = pack_layout(step_.score_tiles_.types(), step_.score_tiles_.choice(), source);
   pack_panels(source, key_layout, 0, key_layout.panels(), scratch_ + step_.scratch_.keys);
   if (step_.values_in_place_) return;
   source = step_.value_source(keys);
   source.data = at(work_.values[keys.segment], head_, keys.first);
-  const PackLayout value_layout = pack_layout(step_.value_tiles_.types, step_.value_tiles_.choice, source);
+  const PackLayout value_layout =
+      pack_layout(step_.value_tiles_.types(), step_.value_tiles_.choice(), source);
   pack_panels(source, value_layout, 0, value_layout.panels(), scratch_ + step_.scratch_.values);
 }
 

@@ -22,7 +22,7 @@ kernel::LoopNest score_epilogue_of(const AttentionWork& work) {
     const auto& strides = work.mask.view.strides;
     form.mask = work.mask.view.dtype;
     form.mask_rows = strides[1] != 0 || strides[2] != 0;
-    form.mask_columns = strides[3] != 0;
+    form.mask_columns = strides[3] != 0 || work.sizes.keys() == 1;  // one kernel for one key and for more
   }
   return score_epilogue(form);
 }
@@ -43,14 +43,16 @@ AttentionStep::AttentionStep(KernelSet& kernels, AttentionWork work, AttentionPl
     : kernels_(kernels), work_(std::move(work)), plan_(std::move(plan)) {
   const AttentionSizes& s = work_.sizes;
   row_elements_ = rounded(plan_.most_keys(), 16) + 16;
-  score_tiles_.choice = choose_tile(kernels_.target(), {}, plan_.most_rows(), plan_.most_keys());
-  score_tiles_.epilogue = score_epilogue_of(work_);
-  value_tiles_.choice = choose_tile(kernels_.target(), {}, plan_.most_rows(), s.value_size);
-  value_tiles_.epilogue = is_whole() ? whole_value_epilogue(work_.out.view.dtype) : carried_value_epilogue();
-  values_in_place_ = reads_values_in_place();
-  if (values_in_place_) value_tiles_.types = {.b = work_.values[0].view.dtype, .packed = false};
-  add_tiles(score_tiles_);
-  add_tiles(value_tiles_);
+  score_tiles_ = {
+      {}, choose_tile(kernels_.target(), {}, plan_.most_rows(), plan_.most_keys()), score_epilogue_of(work_)};
+  const TileChoice values = choose_tile(kernels_.target(), {}, plan_.most_rows(), s.value_size);
+  values_in_place_ = reads_values_in_place(values);
+  value_tiles_ = {value_types(), values,
+                  is_whole() ? whole_value_epilogue(work_.out.view.dtype) : carried_value_epilogue()};
+  for (const RowBlock& rows : plan_.rows) {
+    score_tiles_.want(kernels_, tile_heights(rows.rows(), score_tiles_.choice()));
+    value_tiles_.want(kernels_, tile_heights(rows.rows(), value_tiles_.choice()));
+  }
   weigh_id_ = kernels_.add(weigh_nest());
   if (!is_whole()) finish_id_ = kernels_.add(finish_nest(work_.out.view.dtype));
   const double heads = static_cast<double>(s.batch * s.heads * s.group);
@@ -63,33 +65,45 @@ AttentionStep::AttentionStep(KernelSet& kernels, AttentionWork work, AttentionPl
 }
 
 // Rows of whole panels lie as tiles read them.
-bool AttentionStep::reads_values_in_place() const {
-  if (plan_.most_chunk_rows() > kPackRows || work_.sizes.value_size % value_tiles_.choice.columns() != 0)
-    return false;
+bool AttentionStep::reads_values_in_place(const TileChoice& choice) const {
+  if (plan_.most_chunk_rows() > kPackRows || work_.sizes.value_size % choice.columns() != 0) return false;
   const DType dtype = work_.values[0].view.dtype;
   return std::ranges::all_of(work_.values, [&](const Place& place) {
     return place.view.dtype == dtype && place.view.strides[3] == 1 && place.view.strides[2] > 0;
   });
 }
 
-void AttentionStep::add_tiles(Tiles& tiles) {
-  for (const RowBlock& rows : plan_.rows)
-    for (const int height : tile_heights(rows.rows(), tiles.choice))
-      if (std::ranges::find(tiles.heights, height) == tiles.heights.end()) tiles.heights.push_back(height);
-  for (kernel::TileKernel& tile : tile_kernels(tiles.types, tiles.choice, tiles.epilogue, tiles.heights))
-    tiles.ids.push_back(kernels_.add(std::move(tile)));
+TileTypes AttentionStep::value_types() const {
+  if (values_in_place_) return {.b = work_.values[0].view.dtype, .packed = false};
+  return {};
 }
 
-void AttentionStep::link_tiles(Tiles& tiles) const {
-  for (size_t i = 0; i < tiles.heights.size(); ++i)
-    tiles.functions[static_cast<size_t>(tiles.heights[i])] = kernels_.tile(tiles.ids[i]);
+// How many keys there are decides on the width of score tiles, and whether values are carried and packed.
+void AttentionStep::add_standbys() {
+  const kernel::Target& target = kernels_.target();
+  for (int64_t keys = target.lanes(); keys <= int64_t{6} * target.lanes(); keys += target.lanes())
+    TileFamily({}, choose_tile(target, {}, kUnknownRows, keys), score_epilogue_of(work_))
+        .add_standbys(kernels_);
+  const DType out = work_.out.view.dtype;
+  const bool whole_panels = work_.sizes.value_size % value_tiles_.choice().columns() == 0;
+  for (const bool packed : {true, !whole_panels})
+    for (const kernel::LoopNest& epilogue : {whole_value_epilogue(out), carried_value_epilogue()}) {
+      const TileTypes types =
+          packed ? TileTypes{} : TileTypes{.b = work_.values[0].view.dtype, .packed = false};
+      TileFamily(types, value_tiles_.choice(), epilogue).add_standbys(kernels_);
+    }
+  kernels_.add(finish_nest(out));
 }
 
 void AttentionStep::link() {
-  link_tiles(score_tiles_);
-  link_tiles(value_tiles_);
+  score_tiles_.link(kernels_);
+  value_tiles_.link(kernels_);
+  kernels_.require(weigh_id_);
   weigh_ = kernels_.nest(weigh_id_);
-  if (!is_whole()) finish_ = kernels_.nest(finish_id_);
+  if (!is_whole()) {
+    kernels_.require(finish_id_);
+    finish_ = kernels_.nest(finish_id_);
+  }
   for (const RowBlock& rows : plan_.rows)
     for (const KeyBlock& keys : plan_.keys) add_products(rows, keys);
   lay_out_scratch();
@@ -97,10 +111,11 @@ void AttentionStep::link() {
 
 void AttentionStep::add_products(const RowBlock& rows, const KeyBlock& keys) {
   if (find_products(rows, keys)) return;
-  products_.push_back(
-      {rows.heads, rows.queries, keys.count, keys.segment,
-       TilePlan(score_problem(rows, keys), score_tiles_.types, score_tiles_.choice, score_tiles_.functions),
-       TilePlan(value_problem(rows, keys), value_tiles_.types, value_tiles_.choice, value_tiles_.functions)});
+  products_.push_back({rows.heads, rows.queries, keys.count, keys.segment,
+                       TilePlan(score_problem(rows, keys), score_tiles_.types(), score_tiles_.choice(),
+                                score_tiles_.functions()),
+                       TilePlan(value_problem(rows, keys), value_tiles_.types(), value_tiles_.choice(),
+                                value_tiles_.functions())});
 }
 
 const AttentionStep::Products* AttentionStep::find_products(const RowBlock& rows,
@@ -174,9 +189,10 @@ void AttentionStep::lay_out_scratch() {
   };
   int64_t keys = 0, values = 0, tile = 0;
   for (const KeyBlock& block : plan_.keys) {
-    keys = std::max(keys, pack_layout(score_tiles_.types, score_tiles_.choice, key_source(block)).bytes());
-    values =
-        std::max(values, pack_layout(value_tiles_.types, value_tiles_.choice, value_source(block)).bytes());
+    keys =
+        std::max(keys, pack_layout(score_tiles_.types(), score_tiles_.choice(), key_source(block)).bytes());
+    values = std::max(values,
+                      pack_layout(value_tiles_.types(), value_tiles_.choice(), value_source(block)).bytes());
   }
   for (const Products& p : products_)
     tile = std::max({tile, p.scores.scratch_bytes(), p.values.scratch_bytes()});
@@ -211,8 +227,8 @@ void AttentionStep::run(const Frame& frame) const {
 }
 
 std::vector<int> AttentionStep::kernels() const {
-  std::vector<int> all = score_tiles_.ids;
-  all.insert(all.end(), value_tiles_.ids.begin(), value_tiles_.ids.end());
+  std::vector<int> all = score_tiles_.ids();
+  all.insert(all.end(), value_tiles_.ids().begin(), value_tiles_.ids().end());
   all.push_back(weigh_id_);
   if (finish_id_ >= 0) all.push_back(finish_id_);
   return all;

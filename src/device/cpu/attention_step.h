@@ -7,7 +7,7 @@
 #include "device/cpu/kernel_set.h"
 #include "device/cpu/pack.h"
 #include "device/cpu/plan.h"
-#include "device/cpu/tile_plan.h"
+#include "device/cpu/tile_family.h"
 
 namespace ingot::cpu {
 
@@ -33,7 +33,9 @@ struct AttentionWork {
 class AttentionStep : public Step {
  public:
   AttentionStep(KernelSet& kernels, AttentionWork work, AttentionPlan plan);
+  void add_standbys() override;
   void link() override;
+  bool stands_in() const override { return score_tiles_.stands_in() || value_tiles_.stands_in(); }
   void run(const Frame& frame) const override;
   std::string describe() const override;
   int64_t scratch_bytes() const override { return scratch_.bytes; }
@@ -45,14 +47,6 @@ class AttentionStep : public Step {
  private:
   friend class AttentionRun;
 
-  struct Tiles {
-    TileTypes types;
-    TileChoice choice;
-    kernel::LoopNest epilogue;
-    std::vector<int> heights;
-    std::vector<int> ids;
-    TileFunctions functions = {};
-  };
   // The two products of a row block of some form and a key block of some size.
   struct Products {
     int64_t heads, queries, keys;
@@ -72,9 +66,8 @@ class AttentionStep : public Step {
   };
 
   bool is_whole() const { return plan_.keys.size() == 1; }
-  void add_tiles(Tiles& tiles);
-  void link_tiles(Tiles& tiles) const;
-  bool reads_values_in_place() const;
+  TileTypes value_types() const;
+  bool reads_values_in_place(const TileChoice& choice) const;
   void add_products(const RowBlock& rows, const KeyBlock& keys);
   TileProblem score_problem(const RowBlock& rows, const KeyBlock& keys) const;
   TileProblem value_problem(const RowBlock& rows, const KeyBlock& keys) const;
@@ -86,8 +79,8 @@ class AttentionStep : public Step {
   KernelSet& kernels_;
   AttentionWork work_;
   AttentionPlan plan_;
-  Tiles score_tiles_;
-  Tiles value_tiles_;
+  TileFamily score_tiles_;
+  TileFamily value_tiles_;
   int weigh_id_ = -1;
   int finish_id_ = -1;
   kernel::KernelFunction weigh_ = nullptr;

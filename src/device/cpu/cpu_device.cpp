@@ -69,7 +69,7 @@ class CpuDevice : public Device {
     }
     log_refused_tiles(options.diagnostics, *here);
     auto program = std::make_shared<CpuProgram>(std::move(graph), options, choose_target(*here, options));
-    program->prepare(options.shapes);
+    program->open(options.shapes, options.samples);
     return program;
   }
 
@@ -87,7 +87,7 @@ class CpuDevice : public Device {
     const std::optional<kernel::IsaLevel> level = kernel::parse_target_name(target);
     if (!level) return Device::prebuild(std::move(graph), options, target);
     CpuProgram program(std::move(graph), options, kernel::Target{*level});
-    program.prepare(options.shapes);
+    program.open(options.shapes, options.samples);
     program.keep_kernels();
   }
 };

@@ -3,27 +3,10 @@
 #include <algorithm>
 
 #include "device/cpu/execution.h"
-#include "device/cpu/lowered_ops.h"
 #include "device/cpu/machine_speed.h"
-#include "device/cpu/static_graph.h"
-#include "ir/bind_symbols.h"
 
 namespace ingot::cpu {
 namespace {
-
-constexpr size_t kMaxPlans = 64;        // of one part; the least recently used goes
-constexpr int64_t kMaxValueCount = 64;  // elements of an integer input that may decide sizes
-
-bool may_decide_sizes(const Tensor& tensor) {
-  return (tensor.dtype() == DType::i64 || tensor.dtype() == DType::i32) && tensor.rank() <= 1 &&
-         tensor.count() <= kMaxValueCount;
-}
-
-bool all_static(const Graph& graph) {
-  for (const Node& node : graph.nodes())
-    if (!std::ranges::all_of(node.types, is_static)) return false;
-  return true;
-}
 
 // Names every constant by its position, which is the same whenever the engine is opened.
 void name_constants(const Graph& graph, const std::string& prefix,
@@ -54,66 +37,14 @@ EntryInfo weights_info(const kernel::Target& target, const CompileOptions& optio
           .engine = digest_from_hex(options.identity).value_or(Digest{})};
 }
 
+[[noreturn]] void refuse_to_go_on(size_t done, size_t total) {
+  throw Error({.code = ErrorCode::cancelled,
+               .object = "preparation",
+               .expected = fmt::format("{} sets of shapes", total),
+               .observed = fmt::format("a stop after {}", done)});
+}
+
 }  // namespace
-
-bool PartPlans::matches(const Entry& entry, std::span<const Tensor* const> inputs) const {
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (entry.shapes[i] != inputs[i]->shape()) return false;
-    if (!entry.values.empty() && entry.values[i] && !entry.values[i]->identical(*inputs[i])) return false;
-  }
-  return true;
-}
-
-std::shared_ptr<const Plan> PartPlans::find(std::span<const Tensor* const> inputs) {
-  std::lock_guard lock(mutex_);
-  for (auto it = entries_.begin(); it != entries_.end(); ++it) {
-    if (!matches(*it, inputs)) continue;
-    entries_.splice(entries_.begin(), entries_, it);
-    return it->plan;
-  }
-  entries_.push_front(make(inputs));
-  if (entries_.size() > kMaxPlans) entries_.pop_back();
-  return entries_.front().plan;
-}
-
-PartPlans::Entry PartPlans::make(std::span<const Tensor* const> inputs) {
-  const MemoryScope scope(workshop_.memory, MemoryPurpose::weights);  // what a plan keeps are constants
-  Entry entry;
-  for (const Tensor* tensor : inputs) entry.shapes.push_back(tensor->shape());
-  if (by_value_)
-    for (const Tensor* tensor : inputs)
-      entry.values.push_back(may_decide_sizes(*tensor) ? std::optional(*tensor) : std::nullopt);
-  for (std::optional<Tensor>& value : entry.values)
-    if (value) {  // outlives the inference
-      Tensor copy = Tensor::allocate(value->dtype(), value->shape());
-      std::ranges::copy(value->bytes(), copy.mutable_bytes().begin());
-      value = std::move(copy);
-    }
-  const Graph graph = make_static(part_.graph, entry.shapes, entry.values, lowers_whole);
-  if (!all_static(graph)) {
-    if (by_value_ || std::ranges::none_of(inputs, [](const Tensor* t) { return may_decide_sizes(*t); }))
-      return entry;
-    by_value_ = true;
-    entries_.clear();
-    return make(inputs);
-  }
-  entry.plan = build_plan(graph, workshop_);
-  fallbacks_.add(*entry.plan);
-  workshop_.weights.publish_later();
-  count(*entry.plan);
-  if (!by_value_) needs_.add(entry.shapes, *entry.plan);
-  return entry;
-}
-
-void PartPlans::count(const Plan& plan) {
-  ++made_;
-  reference_nodes_ += static_cast<uint64_t>(plan.reference_nodes);
-  if (plan.arena_bytes <= arena_bytes_) return;
-  arena_bytes_ = plan.arena_bytes;
-  least_bytes_ = plan.least_bytes;
-  scratch_bytes_ = plan.scratch_bytes;
-  value_bytes_ = plan.value_bytes;
-}
 
 CpuProgram::CpuProgram(std::shared_ptr<const Graph> graph, const CompileOptions& options,
                        kernel::Target target)
@@ -130,6 +61,9 @@ CpuProgram::CpuProgram(std::shared_ptr<const Graph> graph, const CompileOptions&
   own_workshop_ = std::make_unique<Workshop>(
       Workshop{target, *kernels_, *weights_, *pool_, weight_names_, options.memory});
   workshop_ = own_workshop_.get();
+  own_specializer_ = std::make_unique<Specializer>(options.specialization, options.deterministic, *kernels_,
+                                                   options.diagnostics);
+  specializer_ = own_specializer_.get();
   make_plans();
 }
 
@@ -138,6 +72,7 @@ CpuProgram::CpuProgram(GraphPtr graph, CpuProgram& outer)
       parts_(cut_graph(*graph_)),
       workshop_(outer.workshop_),
       fallbacks_(outer.fallbacks_),
+      specializer_(outer.specializer_),
       keep_denormals_(outer.keep_denormals_) {
   make_plans();
 }
@@ -145,7 +80,8 @@ CpuProgram::CpuProgram(GraphPtr graph, CpuProgram& outer)
 void CpuProgram::make_plans() {
   for (const Part& part : parts_.parts) {
     needs_.push_back(std::make_unique<PartNeeds>(part, *workshop_));
-    plans_.push_back(std::make_unique<PartPlans>(part, *workshop_, *fallbacks_, *needs_.back()));
+    plans_.push_back(
+        std::make_unique<PartPlans>(part, *workshop_, *fallbacks_, *needs_.back(), *specializer_));
   }
 }
 
@@ -157,23 +93,48 @@ const CpuProgram& CpuProgram::body(const GraphPtr& graph) const {
 }
 
 // Only the first part: what comes after it has sizes that data decide.
-void CpuProgram::prepare(const std::vector<std::vector<Shape>>& profiles) {
-  if (parts_.stages.empty() || parts_.stages[0].part < 0) return;
-  const Part& first = parts_.parts[static_cast<size_t>(parts_.stages[0].part)];
-  for (const std::vector<Shape>& shapes : profiles) {
-    std::vector<Tensor> tensors;
-    for (Value v : first.inputs)
-      for (size_t i = 0; i < graph_->inputs().size(); ++i)
-        if (graph_->inputs()[i].value == v) {
-          const DType dtype = graph_->type(v).dtype;
-          // Only shapes are looked at.
-          tensors.push_back(Tensor::allocate(dtype, shapes[i]));
-        }
-    if (tensors.size() != first.inputs.size()) continue;
-    std::vector<const Tensor*> pointers;
-    for (const Tensor& tensor : tensors) pointers.push_back(&tensor);
-    plans(parts_.stages[0].part).find(pointers);
+bool CpuProgram::prepare(const std::vector<Shape>& shapes, const KernelPolicy& policy) const {
+  if (parts_.stages.empty() || parts_.stages[0].part < 0) return false;
+  std::vector<Shape> of_part;
+  for (Value v : parts_.parts[static_cast<size_t>(parts_.stages[0].part)].inputs)
+    for (size_t i = 0; i < graph_->inputs().size(); ++i)
+      if (graph_->inputs()[i].value == v) of_part.push_back(shapes[i]);
+  return plans(parts_.stages[0].part).prepare(of_part, policy);
+}
+
+void CpuProgram::open(const std::vector<std::vector<Shape>>& shapes,
+                      const std::vector<std::vector<Shape>>& samples) {
+  const bool is_dynamic = !samples.empty();
+  for (const std::vector<Shape>& set : shapes)
+    prepare(set, is_dynamic ? specializer_->at_opening() : KernelPolicy());
+  if (!specializer_->at_opening().standbys) return;
+  for (const std::vector<Shape>& set : samples) {
+    try {
+      prepare(set, specializer_->at_opening());
+    } catch (const Error& error) {
+      specializer_->diagnostics().log(LogLevel::verbose,
+                                      fmt::format("no generic kernels from sample shapes: {}", error.what()));
+    }
   }
+}
+
+PrepareReport CpuProgram::prepare(const std::vector<std::vector<Shape>>& sets,
+                                  const PrepareOptions& options) const {
+  const Stopwatch watch;
+  const ProgramStats before = stats();
+  PrepareReport report;
+  for (const std::vector<Shape>& set : sets) {
+    report.deadline_reached = options.deadline && std::chrono::steady_clock::now() >= *options.deadline;
+    if (report.deadline_reached) break;
+    ++(prepare(set, {.threads = options.threads}) ? report.prepared : report.without_plan);
+    const size_t done = report.prepared + report.without_plan;
+    if (options.progress && !options.progress(done, sets.size())) refuse_to_go_on(done, sets.size());
+  }
+  const ProgramStats after = stats();
+  report.kernels_compiled = after.kernels_compiled - before.kernels_compiled;
+  report.kernels_cached = after.kernels_cached - before.kernels_cached;
+  report.seconds = watch.seconds();
+  return report;
 }
 
 std::unique_ptr<Execution> CpuProgram::start() const {
@@ -201,6 +162,8 @@ ProgramStats CpuProgram::stats() const {
     const KernelStats kernels = kernels_->stats();
     stats.kernels = static_cast<uint64_t>(kernels_->size());
     stats.kernels_compiled = kernels.compiled;
+    stats.kernels_compiled_in_calls = kernels.compiled_in_calls;
+    stats.kernels_compiled_in_background = kernels.compiled_in_background;
     const CacheStats cache = cache_->stats();
     stats.cache_rejected = cache.damaged + cache.refused;
     stats.cache_write_failures = cache.write_failures;
@@ -209,14 +172,20 @@ ProgramStats CpuProgram::stats() const {
     stats.cache_rejected += weights.damaged_pieces;
     stats.packed_bytes = static_cast<int64_t>(weights.mapped_bytes + weights.packed_bytes);
   }
+  stats.specializations_pending = specializer_->pending();
   for (const auto& plans : plans_) {
-    stats.plans += plans->made();
-    stats.reference_nodes += plans->reference_nodes();
-    if (plans->arena_bytes() <= stats.arena_bytes) continue;
-    stats.arena_bytes = plans->arena_bytes();
-    stats.arena_least_bytes = plans->least_bytes();
-    stats.scratch_bytes = plans->scratch_bytes();
-    stats.value_bytes = plans->value_bytes();
+    const PlanStats plan = plans->stats();
+    stats.plans += plan.made;
+    stats.plans_evicted += plan.evicted;
+    stats.generic_runs += plan.generic_runs;
+    stats.specialized += plan.specialized;
+    stats.specialize_seconds += plan.specialize_seconds;
+    stats.reference_nodes += plan.reference_nodes;
+    if (plan.arena_bytes <= stats.arena_bytes) continue;
+    stats.arena_bytes = plan.arena_bytes;
+    stats.arena_least_bytes = plan.arena_least_bytes;
+    stats.scratch_bytes = plan.scratch_bytes;
+    stats.value_bytes = plan.value_bytes;
   }
   return stats;
 }

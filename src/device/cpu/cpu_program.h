@@ -1,62 +1,16 @@
 #pragma once
 
-#include <list>
 #include <map>
 #include <mutex>
 
 #include "cache/cache.h"
-#include "device/cpu/fallback_log.h"
 #include "device/cpu/kernel_set.h"
 #include "device/cpu/packed_weights.h"
 #include "device/cpu/part_needs.h"
-#include "device/cpu/parts.h"
-#include "device/cpu/plan.h"
-#include "device/cpu/plan_builder.h"
+#include "device/cpu/part_plans.h"
 #include "device/device.h"
 
 namespace ingot::cpu {
-
-// The plans of one part, by the shapes of its inputs: the most recent first, a bounded number.
-class PartPlans {
- public:
-  PartPlans(const Part& part, Workshop& workshop, FallbackLog& fallbacks, PartNeeds& needs)
-      : part_(part), workshop_(workshop), fallbacks_(fallbacks), needs_(needs) {}
-
-  // The plan for inputs of these shapes, made at the first call for their shapes; null where sizes depend on
-  // data after all.
-  std::shared_ptr<const Plan> find(std::span<const Tensor* const> inputs);
-  uint64_t made() const { return made_; }
-  uint64_t reference_nodes() const { return reference_nodes_; }
-  // Of the plan that needs most.
-  int64_t arena_bytes() const { return arena_bytes_; }
-  int64_t least_bytes() const { return least_bytes_; }
-  int64_t scratch_bytes() const { return scratch_bytes_; }
-  int64_t value_bytes() const { return value_bytes_; }
-
- private:
-  struct Entry {
-    std::vector<Shape> shapes;
-    std::vector<std::optional<Tensor>> values;  // of small integer inputs, where sizes follow from them
-    std::shared_ptr<const Plan> plan;
-  };
-  bool matches(const Entry& entry, std::span<const Tensor* const> inputs) const;
-  Entry make(std::span<const Tensor* const> inputs);
-  void count(const Plan& plan);
-
-  const Part& part_;
-  Workshop& workshop_;
-  FallbackLog& fallbacks_;
-  PartNeeds& needs_;
-  std::mutex mutex_;
-  std::list<Entry> entries_;
-  bool by_value_ = false;  // small integer inputs count as constants
-  std::atomic<uint64_t> made_ = 0;
-  std::atomic<uint64_t> reference_nodes_ = 0;
-  std::atomic<int64_t> arena_bytes_ = 0;
-  std::atomic<int64_t> least_bytes_ = 0;
-  std::atomic<int64_t> scratch_bytes_ = 0;
-  std::atomic<int64_t> value_bytes_ = 0;
-};
 
 class CpuProgram : public Program {
  public:
@@ -81,11 +35,16 @@ class CpuProgram : public Program {
   // The program of a body, compiled at the first call.
   const CpuProgram& body(const GraphPtr& graph) const;
 
-  void prepare(const std::vector<std::vector<Shape>>& profiles);
+  // Makes plans for shapes of the inputs, and what will serve others; for samples as far as the graph allows.
+  void open(const std::vector<std::vector<Shape>>& shapes, const std::vector<std::vector<Shape>>& samples);
+  PrepareReport prepare(const std::vector<std::vector<Shape>>& sets,
+                        const PrepareOptions& options) const override;
   void keep_kernels() { kernels_->keep_all(); }  // in the cache
 
  private:
   void make_plans();
+  // False where sizes depend on data.
+  bool prepare(const std::vector<Shape>& shapes, const KernelPolicy& policy) const;
 
   std::shared_ptr<const Graph> graph_;
   Parts parts_;
@@ -97,11 +56,13 @@ class CpuProgram : public Program {
   std::unique_ptr<Workshop> own_workshop_;
   Workshop* workshop_ = nullptr;
   std::shared_ptr<FallbackLog> fallbacks_;         // shared with bodies
+  Specializer* specializer_ = nullptr;             // shared with bodies
   std::vector<std::unique_ptr<PartNeeds>> needs_;  // by part
   std::vector<std::unique_ptr<PartPlans>> plans_;  // by part
   mutable std::mutex bodies_mutex_;
   mutable std::map<const Graph*, std::unique_ptr<CpuProgram>> bodies_;
   bool keep_denormals_ = false;
+  std::unique_ptr<Specializer> own_specializer_;  // the last: its thread works on what is above
 };
 
 }  // namespace ingot::cpu

@@ -34,8 +34,8 @@ std::shared_ptr<const LoadedKernel> KernelRegistry::find(const std::string& key)
     if (found == slots_.end()) return nullptr;
     slot = found->second;
   }
-  const std::lock_guard lock(slot->mutex);
-  return slot->kernel.lock();
+  const std::unique_lock lock(slot->mutex, std::try_to_lock);
+  return lock ? slot->kernel.lock() : nullptr;
 }
 
 std::shared_ptr<const LoadedKernel> KernelRegistry::get(const std::string& key,

@@ -22,6 +22,7 @@ class KernelRegistry {
  public:
   static KernelRegistry& of_process();
 
+  // Null also while a thread makes it: does not wait.
   std::shared_ptr<const LoadedKernel> find(const std::string& key);
   // What is there or `make` gives. While one thread makes a kernel, others that want it wait; when it fails,
   // the next one tries.

@@ -1,5 +1,6 @@
 #include "device/cpu/kernel_set.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/stopwatch.h"
@@ -57,44 +58,92 @@ int KernelSet::add(kernel::KernelSource source) {
   std::string key = kernel::kernel_key(source, target);
   const std::lock_guard lock(mutex_);
   const auto [place, is_new] = ids_.emplace(key, static_cast<int>(entries_.size()));
-  if (is_new) entries_.push_back({std::move(source), target, std::move(key), nullptr, KernelOrigin::none});
+  if (is_new)
+    entries_.push_back({std::move(source), target, std::move(key), nullptr, KernelOrigin::none, false});
   return place->second;
 }
 
-void KernelSet::prepare(int threads) {
-  if (!has_code_) return;
+void KernelSet::load() {
+  if (has_code_) load_missing();
+}
+
+std::vector<KernelSet::Entry*> KernelSet::load_missing() {
   const Stopwatch load_time;
-  std::vector<Entry*> missing = unprepared();
-  if (missing.empty()) return;
-  std::erase_if(missing, [this](Entry* entry) { return load(*entry); });
+  std::vector<Entry*> missing;
+  for (const Missing& one : unprepared())
+    if (!load(*one.entry, one.must_compile)) missing.push_back(one.entry);
+  const std::lock_guard lock(mutex_);
+  stats_.load_seconds += load_time.seconds();
+  for (Entry* entry : missing) entry->must_compile = true;
+  return missing;
+}
+
+void KernelSet::prepare(int threads, CompilePhase phase) {
+  if (!has_code_ || unprepared().empty()) return;
+  const std::vector<Entry*> missing = load_missing();
   const Stopwatch compile_time;
-  const double load_seconds = load_time.seconds();
-  if (!missing.empty()) make_all(std::move(missing), threads);
-  {
+  if (!missing.empty()) {
+    make_all(missing, threads, phase);
     const std::lock_guard lock(mutex_);
-    stats_.load_seconds += load_seconds;
     stats_.compile_seconds += compile_time.seconds();
   }
-  publish_image();
+  if (phase != CompilePhase::background) publish_image();
 }
 
 // What others are making is left for the end: by then most of it is there, and nobody waited idle.
-void KernelSet::make_all(std::vector<Entry*> missing, int threads) {
-  ThreadPool pool(threads);
+void KernelSet::make_all(std::vector<Entry*> missing, int threads, CompilePhase phase) {
+  ThreadPool pool(threads == 0 ? 0 : std::min(threads, static_cast<int>(missing.size())));
   for (const bool wait : {false, true}) {
     pool.parallel_for(static_cast<int64_t>(missing.size()), 1, [&](int64_t i, int64_t, int) {
       Entry*& entry = missing[static_cast<size_t>(i)];
-      if (make(*entry, wait)) entry = nullptr;
+      if (make(*entry, wait, phase)) entry = nullptr;
     });
     std::erase(missing, nullptr);
   }
 }
 
-std::vector<KernelSet::Entry*> KernelSet::unprepared() {
+void KernelSet::require(int id) {
+  if (!has_code_) return;
+  Entry* entry = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    entry = &entries_.at(static_cast<size_t>(id));
+    if (entry->kernel) return;
+  }
+  if (diagnostics_.wants(LogLevel::verbose))
+    diagnostics_.log(LogLevel::verbose, "an inference waits for a kernel that no other stands in for:\n" +
+                                            to_string(entry->source));
+  make(*entry, true, CompilePhase::call);
+}
+
+bool KernelSet::is_ready(int id) const {
+  if (!has_code_) return true;
   const std::lock_guard lock(mutex_);
-  std::vector<Entry*> result;
+  return entries_.at(static_cast<size_t>(id)).kernel != nullptr;
+}
+
+std::optional<int> KernelSet::find_ready(const kernel::KernelSource& source) const {
+  const std::string key = kernel::kernel_key(source, kernel::least_target(source, target_));
+  const std::lock_guard lock(mutex_);
+  const auto found = ids_.find(key);
+  if (found == ids_.end() || !entries_[static_cast<size_t>(found->second)].kernel) return std::nullopt;
+  return found->second;
+}
+
+std::optional<int> KernelSet::find_ready_nest(FunctionRef<bool(const kernel::LoopNest&)> accepts) const {
+  const std::lock_guard lock(mutex_);
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    const auto* nest = std::get_if<kernel::LoopNest>(&entries_[i].source);
+    if (nest && entries_[i].kernel && accepts(*nest)) return static_cast<int>(i);
+  }
+  return std::nullopt;
+}
+
+std::vector<KernelSet::Missing> KernelSet::unprepared() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Missing> result;
   for (Entry& entry : entries_)
-    if (!entry.kernel) result.push_back(&entry);
+    if (!entry.kernel) result.push_back({&entry, entry.must_compile});
   return result;
 }
 
@@ -110,12 +159,13 @@ void KernelSet::set(Entry& entry, std::shared_ptr<const LoadedKernel> kernel, Ke
 }
 
 // False where it must be compiled.
-bool KernelSet::load(Entry& entry) {
+bool KernelSet::load(Entry& entry, bool must_compile) {
   KernelRegistry& registry = KernelRegistry::of_process();
   if (auto kernel = registry.find(entry.key)) {
     set(entry, std::move(kernel), KernelOrigin::registry);
     return keep(entry), true;
   }
+  if (must_compile) return false;
   LoadedKernel found;
   KernelOrigin origin = KernelOrigin::embedded;
   const Digest digest = digest_of(entry.key);
@@ -143,15 +193,15 @@ std::optional<LoadedKernel> KernelSet::load_entry(const Entry& entry, bool count
   return loaded;
 }
 
-bool KernelSet::make(Entry& entry, bool wait) {
+bool KernelSet::make(Entry& entry, bool wait, CompilePhase phase) {
   const std::string key = kernel_entry_key(entry.key);
   const Cache::Turn turn = wait ? cache_->wait_turn(key) : cache_->try_turn(key);
-  if (turn.mine) compile(entry);
+  if (turn.mine) compile(entry, phase);
   return turn.mine;
 }
 
 // Unless somebody else has just done it.
-void KernelSet::compile(Entry& entry) {
+void KernelSet::compile(Entry& entry, CompilePhase phase) {
   KernelOrigin origin = KernelOrigin::registry;
   auto kernel = KernelRegistry::of_process().get(entry.key, [&] {
     if (auto loaded = load_entry(entry, false)) {
@@ -165,8 +215,10 @@ void KernelSet::compile(Entry& entry) {
     const auto memory = kernel::ExecutableMemory::copy(code);
     return LoadedKernel{memory->bytes(), memory, microseconds};
   });
-  if (origin == KernelOrigin::compiled)
+  if (origin == KernelOrigin::compiled) {
     cache_->put(kernel_entry_key(entry.key), info_of(entry.target, kernel->make_microseconds), kernel->code);
+    count_compiled(phase);
+  }
   set(entry, std::move(kernel), origin);
 }
 
@@ -195,6 +247,12 @@ void KernelSet::keep(const Entry& entry) {
 void KernelSet::keep_all() {
   for (int id = 0; id < size(); ++id)
     if (origin(id) != KernelOrigin::none) keep(entry(id));
+}
+
+void KernelSet::count_compiled(CompilePhase phase) {
+  const std::lock_guard lock(mutex_);
+  if (phase == CompilePhase::call) ++stats_.compiled_in_calls;
+  if (phase == CompilePhase::background) ++stats_.compiled_in_background;
 }
 
 void KernelSet::open_image() {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/function_ref.h"
 #include "cache/cache.h"
 #include "device/cpu/kernel_registry.h"
 #include "ingot/logger.h"
@@ -27,12 +28,21 @@ enum class KernelOrigin : uint8_t {
 };
 std::string_view to_string(KernelOrigin origin);
 
+// Who waits while a kernel is compiled.
+enum class CompilePhase : uint8_t {
+  ahead,       // whoever opens or prepares an engine
+  call,        // an inference
+  background,  // nobody
+};
+
 struct KernelStats {
   uint64_t registry = 0;
   uint64_t embedded = 0;
   uint64_t image = 0;
   uint64_t entry = 0;
   uint64_t compiled = 0;
+  uint64_t compiled_in_calls = 0;
+  uint64_t compiled_in_background = 0;
   uint64_t rejected = 0;  // images that are none
   double load_seconds = 0;
   double compile_seconds = 0;
@@ -54,10 +64,22 @@ class KernelSet {
   // The number of the kernel; equal kernels have one number.
   int add(kernel::KernelSource source);
 
-  // Makes every kernel added so far callable, from the cheapest place, and keeps what was compiled for the
-  // next start. Compiles on so many threads (0: all). Throws what kernel::compiler() and compile() throw;
-  // kernels compiled until then stay.
-  void prepare(int threads);
+  // Makes callable what needs no compiler, from the cheapest place.
+  void load();
+  // Makes every kernel added so far callable, and keeps what was compiled for the next start. Compiles on so
+  // many threads (0: all). Throws what kernel::compiler() and compile() throw; kernels compiled until then
+  // stay.
+  void prepare(int threads, CompilePhase phase = CompilePhase::ahead);
+  // The same for one kernel, on this thread, while an inference waits.
+  void require(int id);
+  // Writes the file of all kernels where some were compiled since, which prepare() does but in the
+  // background.
+  void publish_image();
+  bool is_ready(int id) const;
+  // The number of an equal kernel that is ready.
+  std::optional<int> find_ready(const kernel::KernelSource& source) const;
+  // A ready nest that the caller can use: `accepts` is called for one after another.
+  std::optional<int> find_ready_nest(FunctionRef<bool(const kernel::LoopNest&)> accepts) const;
 
   // Of a prepared kernel of that kind; otherwise Error(internal).
   kernel::KernelFunction nest(int id) const { return reinterpret_cast<kernel::KernelFunction>(address(id)); }
@@ -83,6 +105,7 @@ class KernelSet {
     std::string key;
     std::shared_ptr<const LoadedKernel> kernel;  // null until prepared
     KernelOrigin origin = KernelOrigin::none;
+    bool must_compile = false;  // it was looked for everywhere
   };
   // A file of the cache, or a copy of it where files may not be executed.
   struct Image {
@@ -93,20 +116,25 @@ class KernelSet {
 
   const Entry& entry(int id) const;
   uintptr_t address(int id) const;
-  std::vector<Entry*> unprepared();
+  struct Missing {
+    Entry* entry;
+    bool must_compile;  // as in the entry
+  };
+  std::vector<Missing> unprepared() const;
+  std::vector<Entry*> load_missing();  // those that must be compiled
   void set(Entry& entry, std::shared_ptr<const LoadedKernel> kernel, KernelOrigin origin);
-  bool load(Entry& entry);
+  bool load(Entry& entry, bool must_compile);
   std::optional<LoadedKernel> load_entry(const Entry& entry, bool counted);
   // False where another process or thread makes it, unless `wait`.
-  bool make(Entry& entry, bool wait);
-  void compile(Entry& entry);
-  void make_all(std::vector<Entry*> missing, int threads);
+  bool make(Entry& entry, bool wait, CompilePhase phase);
+  void compile(Entry& entry, CompilePhase phase);
+  void make_all(std::vector<Entry*> missing, int threads, CompilePhase phase);
   void keep(const Entry& entry);
   EntryInfo info_of(kernel::Target target, uint64_t make_microseconds) const;
   void open_image();
   std::shared_ptr<const Image> open_image_file(bool counted);
   std::shared_ptr<const Image> image() const;
-  void publish_image();
+  void count_compiled(CompilePhase phase);
 
   const kernel::Target target_;
   const std::shared_ptr<Cache> cache_;
@@ -115,7 +143,7 @@ class KernelSet {
   const Diagnostics diagnostics_;
   const bool has_code_ = true;
   mutable std::mutex mutex_;  // guards all below
-  std::deque<Entry> entries_;
+  mutable std::deque<Entry> entries_;
   std::map<std::string, int> ids_;
   std::once_flag image_opened_;
   std::shared_ptr<const Image> image_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "device/cpu/nest_stand_in.h"
+
 namespace ingot::cpu {
 namespace {
 
@@ -16,11 +18,22 @@ int64_t extent(const kernel::Axis& axis, const std::vector<int64_t>& sizes) {
 
 NestStep::NestStep(KernelSet& kernels, const kernel::LoopNest& nest, std::vector<int64_t> sizes,
                    std::vector<Place> loads, const Place& store)
-    : kernels_(kernels), kernel_(kernels.add(nest)), sizes_(std::move(sizes)), memory_(std::move(loads)) {
+    : kernels_(kernels),
+      kernel_(kernels.add(nest)),
+      linked_(kernel_),
+      sizes_(std::move(sizes)),
+      memory_(std::move(loads)) {
   memory_.push_back(store);
   reduces_ = std::ranges::any_of(nest.axes, &kernel::Axis::reduced);
+  cut(nest);
+  for (const Place& place : memory_)
+    cost.bytes += static_cast<double>(place.view.count()) * bit_width(place.view.dtype) / 8;
+}
+
+void NestStep::cut(const kernel::LoopNest& nest) {
   const auto parallel = std::ranges::count(nest.axes, false, &kernel::Axis::reduced);
   int64_t total = 1;
+  points_ = 1;
   for (size_t i = 0; i < nest.axes.size(); ++i) {
     const int64_t n = extent(nest.axes[i], sizes_);
     total *= n;
@@ -32,8 +45,25 @@ NestStep::NestStep(KernelSet& kernels, const kernel::LoopNest& nest, std::vector
   if (parallel == 1 && nest.vector_axis == 0) grain_ = (grain_ + 63) / 64 * 64;
   scratch_ = kernel::scratch_bytes(nest, sizes_.data());
   cost.flops = static_cast<double>(ops);
-  for (const Place& place : memory_)
-    cost.bytes += static_cast<double>(place.view.count()) * bit_width(place.view.dtype) / 8;
+}
+
+void NestStep::link() {
+  if (!kernels_.is_ready(kernel_) && !link_stand_in(true) && !link_stand_in(false)) kernels_.require(kernel_);
+  function_ = kernels_.nest(linked_);
+}
+
+bool NestStep::link_stand_in(bool same_lanes) {
+  const auto& wanted = std::get<kernel::LoopNest>(kernels_.source(kernel_));
+  std::optional<std::vector<int64_t>> sizes;
+  const auto other = kernels_.find_ready_nest([&](const kernel::LoopNest& nest) {
+    sizes = stand_in_sizes(wanted, sizes_, nest, same_lanes);
+    return sizes.has_value();
+  });
+  if (!other) return false;
+  linked_ = *other;
+  sizes_ = std::move(*sizes);
+  cut(std::get<kernel::LoopNest>(kernels_.source(linked_)));
+  return true;
 }
 
 void NestStep::run(const Frame& frame) const {
@@ -65,7 +95,7 @@ std::vector<int32_t> NestStep::reads_in_place() const {
 }
 
 std::string NestStep::describe() const {
-  const auto& nest = std::get<kernel::LoopNest>(kernels_.source(kernel_));
+  const auto& nest = std::get<kernel::LoopNest>(kernels_.source(linked_));
   std::string axes;
   for (const kernel::Axis& axis : nest.axes)
     axes +=

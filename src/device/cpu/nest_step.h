@@ -11,7 +11,9 @@ class NestStep : public Step {
  public:
   NestStep(KernelSet& kernels, const kernel::LoopNest& nest, std::vector<int64_t> sizes,
            std::vector<Place> loads, const Place& store);
-  void link() override { function_ = kernels_.nest(kernel_); }
+  // Runs the kernel of another nest where its own is not ready.
+  void link() override;
+  bool stands_in() const override { return linked_ != kernel_; }
   void run(const Frame& frame) const override;
   std::string describe() const override;
   int64_t scratch_bytes() const override { return scratch_; }
@@ -19,8 +21,12 @@ class NestStep : public Step {
   std::vector<int32_t> reads_in_place() const override;
 
  private:
+  void cut(const kernel::LoopNest& nest);
+  bool link_stand_in(bool same_lanes);
+
   KernelSet& kernels_;
   int kernel_;
+  int linked_;
   kernel::KernelFunction function_ = nullptr;
   std::vector<int64_t> sizes_;
   std::vector<Place> memory_;

@@ -60,7 +60,10 @@ struct StepCost {
 class Step {
  public:
   virtual ~Step() = default;
-  virtual void link() {}  // once, after all kernels have been compiled
+  // Adds kernels with which link() can do for any sizes.
+  virtual void add_standbys() {}
+  virtual void link() {}                            // once, after what can be has been compiled or loaded
+  virtual bool stands_in() const { return false; }  // not all kernels that it wants were ready
   virtual void run(const Frame& frame) const = 0;
   virtual std::string describe() const = 0;                // one line: kind (one word), sizes, schedule
   virtual int64_t scratch_bytes() const { return 0; }      // per thread
@@ -91,6 +94,7 @@ struct Plan {
   int64_t scratch_bytes = 0;    // most of a step, for all threads
   int64_t value_bytes = 0;      // the most that values take during one step
   int64_t reference_nodes = 0;  // run by the reference device
+  bool is_generic = false;      // kernels stand in for those that it wants
 
   // Runs a step on memory for the buffers.
   static void run(const Step& step, const Frame& frame);

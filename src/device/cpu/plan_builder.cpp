@@ -249,14 +249,30 @@ void copy_outputs(PlanBuilder& builder) {
 
 }  // namespace
 
-std::shared_ptr<const Plan> build_plan(const Graph& graph, Workshop& workshop) {
+namespace {
+
+void get_kernels(Plan& plan, Workshop& workshop, const KernelPolicy& policy) {
+  if (policy.standbys)
+    for (const std::unique_ptr<Step>& step : plan.steps) step->add_standbys();
+  if (policy.compile)
+    workshop.kernels.prepare(policy.threads == 0 ? workshop.pool.size() : policy.threads, policy.phase);
+  else
+    workshop.kernels.load();
+}
+
+}  // namespace
+
+std::shared_ptr<const Plan> build_plan(const Graph& graph, Workshop& workshop, const KernelPolicy& policy) {
   auto plan = std::make_shared<Plan>();
   plan->output_buffers.assign(graph.outputs().size(), -1);
   PlanBuilder builder(graph, workshop, *plan);
   for (const Group& group : partition(graph)) lower(builder, group);
   copy_outputs(builder);
-  workshop.kernels.prepare(workshop.pool.size());
-  for (const std::unique_ptr<Step>& step : plan->steps) step->link();
+  get_kernels(*plan, workshop, policy);
+  for (const std::unique_ptr<Step>& step : plan->steps) {
+    step->link();
+    plan->is_generic = plan->is_generic || step->stands_in();
+  }
   plan_arena(*plan, workshop.pool.size());
   return plan;
 }

@@ -95,7 +95,16 @@ void add_shifted_copy(PlanBuilder& builder, const Node& node, const Place& from,
                       int64_t shift);
 void add_fill(PlanBuilder& builder, const Node& node, const Place& to, double value);
 
+// How a plan gets its kernels. This alone decides between generic and specialised ones.
+struct KernelPolicy {
+  bool compile = true;    // those that it wants; otherwise others that are ready stand in for them
+  bool standbys = false;  // also makes those that will stand in for plans of other shapes
+  int threads = 0;        // to compile on; 0: as many as the pool has
+  CompilePhase phase = CompilePhase::ahead;
+};
+
 // Lowers all groups, compiles the kernels and lays out the memory.
-std::shared_ptr<const Plan> build_plan(const Graph& graph, Workshop& workshop);
+std::shared_ptr<const Plan> build_plan(const Graph& graph, Workshop& workshop,
+                                       const KernelPolicy& policy = {});
 
 }  // namespace ingot::cpu

@@ -52,8 +52,6 @@ class Rebuild {
     for (const Port& port : from_.outputs()) g_.output(port.name, mapped(port.value));
   }
 
-  bool changed() const { return changed_; }
-
  private:
   std::vector<bool> find_needed() const {
     std::vector<bool> needed(from_.nodes().size(), false);
@@ -75,7 +73,6 @@ class Rebuild {
     for (Value v : node.operands) operands.push_back(mapped(v));
     if (std::optional<std::vector<Value>> folded = fold(node, operands)) return *folded;
     if (keep_ && op_info(node.op).is(Composite) && !(*keep_)(from_, node)) {
-      changed_ = true;
       return find_decomposition(node.op)(g_, node, operands);
     }
     std::vector<Value> outputs =
@@ -133,7 +130,6 @@ class Rebuild {
   GraphBuilder& g_;
   const KeepComposite* keep_;
   std::vector<std::vector<Value>> values_;
-  bool changed_ = false;
   std::vector<bool> read_;  // by node, where weights are folded
 };
 
@@ -153,27 +149,50 @@ Shape static_shape(const Type& type) {
   return shape;
 }
 
+namespace {
+
+struct RebuildOptions {
+  std::span<const Shape> shapes = {};
+  std::span<const std::optional<Tensor>> values = {};
+  const KeepComposite* keep = nullptr;
+  bool fold_weights = false;
+};
+
+Graph rebuild(const Graph& from, const RebuildOptions& options) {
+  GraphBuilder g(from.name());
+  Rebuild pass(from, g, options.keep);
+  if (options.fold_weights) pass.fold_weights();
+  pass.add_inputs(options.shapes, options.values);
+  pass.add_nodes();
+  pass.add_outputs();
+  return std::move(g).finish();
+}
+
+bool has_composites(const Graph& graph, const KeepComposite& keep) {
+  return std::ranges::any_of(
+      graph.nodes(), [&](const Node& node) { return op_info(node.op).is(Composite) && !keep(graph, node); });
+}
+
+// Composites within composites too. What they are made of may fold in turn.
+Graph decompose(Graph graph, const KeepComposite& keep) {
+  bool found = false;
+  for (int round = 0; round < kMaxRounds && has_composites(graph, keep); ++round) {
+    graph = rebuild(graph, {.keep = &keep});
+    found = true;
+  }
+  return found ? rebuild(graph, {}) : graph;
+}
+
+}  // namespace
+
+Graph decompose_ahead(const Graph& graph, const std::function<bool(const Node& node)>& never_kept) {
+  return decompose(graph, [&](const Graph&, const Node& node) { return !never_kept(node); });
+}
+
 Graph make_static(const Graph& graph, std::span<const Shape> input_shapes,
                   std::span<const std::optional<Tensor>> input_values, const KeepComposite& keep) {
-  auto rebuild = [&](const Graph& from, std::span<const Shape> shapes,
-                     std::span<const std::optional<Tensor>> values, const KeepComposite* kept, bool last,
-                     bool& changed) {
-    GraphBuilder g(from.name());
-    Rebuild pass(from, g, kept);
-    if (last) pass.fold_weights();
-    pass.add_inputs(shapes, values);
-    pass.add_nodes();
-    pass.add_outputs();
-    changed = pass.changed();
-    return std::move(g).finish();
-  };
-  bool changed = true;
-  Graph out = rebuild(graph, input_shapes, input_values, nullptr, false, changed);
-  for (int round = 0; round < kMaxRounds; ++round) {
-    out = rebuild(out, {}, {}, &keep, false, changed);
-    if (!changed) break;
-  }
-  return dequantises(out) ? rebuild(out, {}, {}, nullptr, true, changed) : out;
+  Graph out = decompose(rebuild(graph, {.shapes = input_shapes, .values = input_values}), keep);
+  return dequantises(out) ? rebuild(out, {.fold_weights = true}) : out;
 }
 
 }  // namespace ingot::cpu

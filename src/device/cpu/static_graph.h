@@ -19,6 +19,10 @@ using KeepComposite = std::function<bool(const Graph& graph, const Node& node)>;
 Graph make_static(const Graph& graph, std::span<const Shape> input_shapes,
                   std::span<const std::optional<Tensor>> input_values, const KeepComposite& keep);
 
+// The same graph with the composites decomposed that are kept for no shape, so that make_static need not do
+// it for every set of shapes: `never_kept` says which. Sizes stay open.
+Graph decompose_ahead(const Graph& graph, const std::function<bool(const Node& node)>& never_kept);
+
 // Whether all sizes are numbers.
 bool is_static(const Type& type);
 Shape static_shape(const Type& type);  // throws Error(internal) where it is not static

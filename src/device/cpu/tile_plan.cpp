@@ -71,6 +71,7 @@ TilePlan::TilePlan(TileProblem problem, const TileTypes& types, const TileChoice
     high_tiles_ = rows % tile_count_;
   }
   check();
+  find_most_rows();
   padding_adds_nothing_ = types_.kind == kernel::TileKind::max || problem_.padding == 0;
   if (rows_.has_padding())
     padding_ = padding_row(types_.a, problem_.padding, std::max(problem_.depth, problem_.columns) + 4);
@@ -83,7 +84,7 @@ TilePlan::TilePlan(TileProblem problem, const TileTypes& types, const TileChoice
 void TilePlan::check() const {
   if (outer_count_ <= 0 || tile_count_ <= 0 || panel_count_ <= 0) return;
   for (const int height : tile_heights(problem_.row_count(), choice_))
-    if (functions_.at(static_cast<size_t>(height)) == nullptr)
+    if (functions_.of(height).function == nullptr)
       refuse("a kernel for every height of tiles", "none for " + std::to_string(height));
   if (!types_.packed && (!reduces_depth() || is_integer(types_.a) || problem_.tap_count() != 1))
     refuse("packed b", "plain b");
@@ -91,6 +92,13 @@ void TilePlan::check() const {
   if (!reduces_depth() && problem_.depth != 1) refuse("depth 1", std::to_string(problem_.depth));
   if (reduces_depth() && is_integer(types_.a) && problem_.depth % 4 != 0)
     refuse("a depth that is a multiple of 4", std::to_string(problem_.depth));
+}
+
+void TilePlan::find_most_rows() {
+  for (const int height : tile_heights(problem_.row_count(), choice_)) {
+    most_rows_ = std::max<int64_t>(most_rows_, functions_.of(height).rows);
+    stands_in_ = stands_in_ || functions_.of(height).rows != height;
+  }
 }
 
 int64_t TilePlan::k_bytes() const { return choice_.columns() * bit_width(types_.b) / 8; }
@@ -192,7 +200,6 @@ void TilePlan::lay_out_scratch() {
     return at;
   };
   constexpr int64_t kPointer = sizeof(void*);
-  const int64_t height = tile_rows_ + 1;
   const auto accesses = static_cast<int64_t>(problem_.accesses.size());
   scratch_.a_rows = reserve(rows_together() * kPointer);
   scratch_.memory = reserve(rows_together() * accesses * kPointer);
@@ -206,7 +213,9 @@ void TilePlan::lay_out_scratch() {
   if (!types_.packed && problem_.columns % choice_.columns() != 0)
     scratch_.tail = reserve(problem_.depth * k_bytes());
   if (blocks_.size() > 1)
-    scratch_.partial = reserve(divide_up(tile_count_, row_chunks_) * height * choice_.columns() * 4);
+    scratch_.partial = reserve(divide_up(tile_count_, row_chunks_) * most_rows_ * choice_.columns() * 4);
+  constexpr int64_t kMostBytes = 8;  // of an element
+  if (stands_in_) scratch_.spare = reserve((problem_.columns + choice_.columns()) * kMostBytes);
 }
 
 }  // namespace ingot::cpu

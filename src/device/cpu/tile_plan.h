@@ -11,9 +11,20 @@
 
 namespace ingot::cpu {
 
-// Compiled tiles by height; null where tile_heights does not ask for one. All compute the same TileTypes and
-// choice.
-using TileFunctions = std::array<kernel::TileFunction, kMaxTileRows + 1>;
+// Compiled tiles by the height that they serve; null where tile_heights does not ask for one. All compute the
+// same TileTypes and choice. A higher tile may stand in for a lower one: what it computes beyond is dropped.
+struct TileFunctions {
+  struct Tile {
+    kernel::TileFunction function = nullptr;
+    int rows = 0;  // that it computes, at least the height
+  };
+  std::array<Tile, kMaxTileRows + 1> tiles = {};
+
+  const Tile& of(int64_t height) const { return tiles.at(static_cast<size_t>(height)); }
+  void set(int height, kernel::TileFunction function, int rows) {
+    tiles.at(static_cast<size_t>(height)) = {function, rows};
+  }
+};
 
 // A problem cut into chunks: made once per set of sizes, run any number of times by any number of threads.
 // The cut depends on the problem alone, so results do not depend on who runs which chunk.
@@ -59,7 +70,7 @@ class TilePlan : public TileDriver {
   // Neighbouring tiles that one call computes.
   struct Run {
     int64_t tiles;
-    int64_t height;
+    TileFunctions::Tile tile;
     int64_t first_row;  // in the tables of rows
     bool padded;
     int64_t tap_count;
@@ -74,10 +85,12 @@ class TilePlan : public TileDriver {
     int64_t walk = 0;
     int64_t tail = 0;  // the last, ragged panel of plain b
     int64_t partial = 0;
+    int64_t spare = 0;  // a row for what stand-ins compute beyond
     int64_t bytes = 0;
   };
 
   void check() const;
+  void find_most_rows();
   void cut_depth();
   void add_block(Block block);
   void cut_together();
@@ -89,7 +102,9 @@ class TilePlan : public TileDriver {
   bool reads_b() const { return reduces_depth() || types_.kind == kernel::TileKind::depthwise; }
   int64_t k_bytes() const;  // of b per k (dot) or tap (depthwise)
   int64_t k_per_step() const { return reduces_depth() && is_integer(types_.a) ? 4 : 1; }
-  int64_t rows_together() const { return tiles_together_ * (tile_rows_ + 1); }
+  const TileFunctions::Tile& tile_of(int64_t tile) const { return functions_.of(height(tile)); }
+  bool stands_in(int64_t tile) const { return tile_of(tile).rows != height(tile); }
+  int64_t rows_together() const { return tiles_together_ * most_rows_; }
 
   TileProblem problem_;
   TileTypes types_;
@@ -106,6 +121,8 @@ class TilePlan : public TileDriver {
   int64_t tile_rows_ = 0;   // of a low tile
   int64_t high_tiles_ = 0;  // the first ones have a row more
   int64_t tile_count_ = 0;
+  int64_t most_rows_ = 1;   // that a call computes per tile
+  bool stands_in_ = false;  // some tiles do
   int64_t panel_count_ = 0;
   int64_t panels_together_ = 1;  // that the rows meet in turn: they stay in the second-level cache
   int64_t tiles_together_ = 1;   // that meet a panel in turn: their rows stay in the first-level cache

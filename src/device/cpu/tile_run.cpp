@@ -36,6 +36,9 @@ class TileRun {
   void panels_with(const Block& block, Range tiles, Range panels);
   void set_block(const Block& block, Range panels);
   void start_rows(int64_t row);
+  void list_rows(Range tiles);
+  void list_beyond(int64_t row, int64_t rows);
+  bool mark(TileRows::Position& at, int64_t tile, uint64_t* masks);
   int64_t fill_runs(const Block& block, Range tiles);
   void leave_out_taps(const Block& block, Run& run, const uint64_t* masks);
   void call(int64_t panel, const Run* runs, int64_t count);
@@ -153,14 +156,53 @@ void TileRun::start_rows(int64_t row) {
   if (row != 0) plan_.rows_.seek(cursor_, row);
 }
 
+// The places of the rows of some tiles.
+void TileRun::list_rows(Range tiles) {
+  auto* a_rows = at<const std::byte*>(plan_.scratch_.a_rows);
+  auto* memory = at<std::byte*>(plan_.scratch_.memory);
+  const int64_t step = plan_.rows_together();
+  if (!plan_.stands_in_) {
+    const int64_t rows = plan_.first_row(tiles.end) - plan_.first_row(tiles.begin);
+    return plan_.rows_.list(cursor_, rows, a_rows, memory, step);
+  }
+  int64_t row = 0;
+  for (int64_t tile = tiles.begin; tile < tiles.end; ++tile) {
+    const int64_t height = plan_.height(tile), computed = plan_.tile_of(tile).rows;
+    plan_.rows_.list(cursor_, height, a_rows + row, memory + row, step);
+    list_beyond(row + height, computed - height);
+    row += computed;
+  }
+}
+
+// Rows that a stand-in computes beyond those of its tile read the last of them and are stored aside.
+void TileRun::list_beyond(int64_t row, int64_t rows) {
+  auto* a_rows = at<const std::byte*>(plan_.scratch_.a_rows);
+  auto* memory = at<std::byte*>(plan_.scratch_.memory);
+  for (int64_t i = row; i < row + rows; ++i) {
+    a_rows[i] = a_rows[row - 1];
+    for (size_t p = 0; p < problem_.accesses.size(); ++p)
+      memory[static_cast<int64_t>(p) * plan_.rows_together() + i] = at<std::byte>(plan_.scratch_.spare);
+  }
+}
+
+// As TileRows::mark, for all rows that the call computes.
+bool TileRun::mark(TileRows::Position& at, int64_t tile, uint64_t* masks) {
+  const int64_t height = plan_.height(tile), step = plan_.rows_together();
+  const bool pads = plan_.rows_.mark(at, height, masks, step);
+  if (pads && plan_.stands_in(tile))
+    for (size_t word = 0; word < plan_.rows_.words(); ++word) {
+      uint64_t* row_masks = masks + static_cast<int64_t>(word) * step;
+      std::fill(row_masks + height, row_masks + plan_.tile_of(tile).rows, row_masks[height - 1]);
+    }
+  return pads;
+}
+
 // Lists the rows of some tiles, as runs of tiles that one call can take: of one height and with the same
 // taps.
 int64_t TileRun::fill_runs(const Block& block, Range tiles) {
   const TileRows& rows = plan_.rows_;
   TileRows::Position position = cursor_.at;
-  rows.list(cursor_, plan_.first_row(tiles.end) - plan_.first_row(tiles.begin),
-            at<const std::byte*>(plan_.scratch_.a_rows), at<std::byte*>(plan_.scratch_.memory),
-            plan_.rows_together());
+  list_rows(tiles);
   auto* masks = at<uint64_t>(plan_.scratch_.inside);
   auto* runs = at<Run>(plan_.scratch_.runs);
   spare_taps_ = at<kernel::TileTap>(plan_.scratch_.taps);
@@ -169,16 +211,17 @@ int64_t TileRun::fill_runs(const Block& block, Range tiles) {
   int64_t row = 0;
   for (int64_t tile = tiles.begin; tile < tiles.end; ++tile) {
     Run run{.tiles = 1,
-            .height = plan_.height(tile),
+            .tile = plan_.tile_of(tile),
             .first_row = row,
             .padded = false,
             .tap_count = block.tap_count,
             .taps = block.taps.data()};
-    if (rows.has_padding()) run.padded = rows.mark(position, run.height, masks + row, plan_.rows_together());
+    if (rows.has_padding()) run.padded = mark(position, tile, masks + row);
     if (run.padded && plan_.padding_adds_nothing_) leave_out_taps(block, run, masks + row);
-    row += run.height;
+    row += run.tile.rows;
     Run* last = runs + count - 1;
-    if (count != 0 && last->height == run.height && last->padded == run.padded && last->taps == run.taps)
+    if (count != 0 && last->tile.rows == run.tile.rows && last->padded == run.padded &&
+        last->taps == run.taps)
       ++last->tiles;
     else
       runs[count++] = run;
@@ -196,13 +239,13 @@ void TileRun::leave_out_taps(const Block& block, Run& run, const uint64_t* masks
     if (tap.number / kWordBits != word) {
       word = tap.number / kWordBits;
       any = 0;
-      for (int64_t row = 0; row < run.height; ++row) any |= masks[word * plan_.rows_together() + row];
+      for (int64_t row = 0; row < run.tile.rows; ++row) any |= masks[word * plan_.rows_together() + row];
     }
     return (any >> (tap.number % kWordBits) & 1) != 0;
   };
-  const bool is_pure = plan_.rows_.words() == 1 && std::all_of(masks, masks + run.height, [&](uint64_t mask) {
-                         return mask == masks[0];
-                       });
+  const bool is_pure =
+      plan_.rows_.words() == 1 &&
+      std::all_of(masks, masks + run.tile.rows, [&](uint64_t mask) { return mask == masks[0]; });
   if (is_pure && pure_mask_ != 0 && masks[0] == pure_mask_) {
     run.taps = pure_taps_;
     run.tap_count = pure_count_;
@@ -251,8 +294,8 @@ void TileRun::call(int64_t panel, const Run* runs, int64_t count) {
     call_.next_step = fetches ? kCacheLine : 0;
     const int64_t steps = block_->depth / plan_.k_per_step();
     next_ += fetches ? run->tiles * run->tap_count * (steps / kStepsPerLine) * kCacheLine : 0;
-    plan_.functions_[static_cast<size_t>(run->height)](&call_);
-    call_.partial += run->tiles * run->height * plan_.choice_.columns();
+    run->tile.function(&call_);
+    call_.partial += run->tiles * run->tile.rows * plan_.choice_.columns();
   }
 }
 

@@ -11,9 +11,8 @@ constexpr int64_t kScratch = int64_t{1} << 20;
 }  // namespace
 
 TileStep::TileStep(KernelSet& kernels, TileWork work)
-    : kernels_(kernels), work_(std::move(work)), heights_(tile_heights(work_.problem, work_.choice)) {
-  for (kernel::TileKernel& tile : tile_kernels(work_.types, work_.choice, work_.epilogue, heights_))
-    ids_.push_back(kernels_.add(std::move(tile)));
+    : kernels_(kernels), work_(std::move(work)), family_(work_.types, work_.choice, work_.epilogue) {
+  family_.want(kernels_, tile_heights(work_.problem, work_.choice));
   const TileProblem& p = work_.problem;
   const double outputs =
       static_cast<double>(p.outer[0] * p.outer[1] * p.outer[2] * p.row_count() * p.columns);
@@ -23,11 +22,21 @@ TileStep::TileStep(KernelSet& kernels, TileWork work)
     cost.bytes += static_cast<double>(place.view.count()) * bit_width(place.view.dtype) / 8;
 }
 
+// How long the lines are decides on the width of tiles that slide.
+void TileStep::add_standbys() {
+  family_.add_standbys(kernels_);
+  if (work_.choice.window.taps == 0) return;
+  constexpr int64_t kLengths = 4 * kMaxTileRows;
+  for (int64_t rows = 1; rows <= kLengths; ++rows) {
+    const TileChoice choice =
+        choose_window_tile(kernels_.target(), work_.types, work_.choice.window, rows, work_.problem.columns);
+    if (choice != work_.choice) TileFamily(work_.types, choice, work_.epilogue).add_standbys(kernels_);
+  }
+}
+
 void TileStep::link() {
-  TileFunctions functions = {};
-  for (size_t i = 0; i < heights_.size(); ++i)
-    functions[static_cast<size_t>(heights_[i])] = kernels_.tile(ids_[i]);
-  plan_ = make_tile_driver(work_.problem, work_.types, work_.choice, functions);
+  family_.link(kernels_);
+  plan_ = make_tile_driver(work_.problem, work_.types, work_.choice, family_.functions());
 }
 
 int64_t TileStep::scratch_bytes() const { return plan_ ? plan_->scratch_bytes() : kScratch; }

@@ -3,7 +3,7 @@
 #include "device/cpu/kernel_set.h"
 #include "device/cpu/pack.h"
 #include "device/cpu/plan.h"
-#include "device/cpu/tile_plan.h"
+#include "device/cpu/tile_family.h"
 
 namespace ingot::cpu {
 
@@ -19,17 +19,18 @@ struct TileWork {
 class TileStep : public Step {
  public:
   TileStep(KernelSet& kernels, TileWork work);
+  void add_standbys() override;
   void link() override;
+  bool stands_in() const override { return family_.stands_in(); }
   void run(const Frame& frame) const override;
   std::string describe() const override;
   int64_t scratch_bytes() const override;
-  std::vector<int> kernels() const override { return ids_; }
+  std::vector<int> kernels() const override { return family_.ids(); }
 
  private:
   KernelSet& kernels_;
   TileWork work_;
-  std::vector<int> heights_;
-  std::vector<int> ids_;  // of kernels, by height
+  TileFamily family_;
   std::unique_ptr<TileDriver> plan_;
 };
 

@@ -28,12 +28,7 @@ WindowPlan::WindowPlan(TileProblem problem, const TileTypes& types, const TileCh
                        const TileFunctions& functions)
     : problem_(std::move(problem)), types_(types), choice_(choice), functions_(functions) {
   panel_count_ = divide_up(problem_.columns, choice_.columns());
-  if (const int64_t width = inner().extent; width > 0) {
-    const int64_t tiles = divide_up(width, choice_.rows);
-    low_height_ = width / tiles;
-    high_tiles_ = width % tiles;
-    low_tiles_ = tiles - high_tiles_;
-  }
+  cut_lines();
   check();
   padding_.assign(static_cast<size_t>(choice_.columns()), static_cast<float>(problem_.padding));
   for (const TileAccess& access : problem_.accesses) row_steps_.push_back(access.rows[kRowDims - 1]);
@@ -56,9 +51,33 @@ void WindowPlan::check() const {
           std::string(to_string(types_.a)));
   require(problem_.outer == std::array<int64_t, kOuterDims>{1, 1, 1} && axis(0).taps == 1, "one problem",
           "several");
-  for (const int height : tile_heights(problem_, choice_))
-    require(functions_.at(static_cast<size_t>(height)) != nullptr, "a kernel for every height of tiles",
+  for (const auto& [tiles, height] :
+       {std::pair(low_tiles_, low_height_), std::pair(high_tiles_, high_height_)})
+    require(tiles == 0 || functions_.of(height).function != nullptr, "a kernel for every height of tiles",
             "none for " + std::to_string(height));
+}
+
+// As few tiles as can be of the kernels that there are.
+void WindowPlan::cut_lines() {
+  const int64_t width = inner().extent;
+  if (width <= 0) return;
+  const int64_t tiles = divide_up(width, choice_.rows);
+  low_height_ = width / tiles;
+  high_height_ = low_height_ + 1;
+  high_tiles_ = width % tiles;
+  low_tiles_ = tiles - high_tiles_;
+  const auto is_there = [&](int64_t height) { return functions_.of(height).function != nullptr; };
+  if (is_there(low_height_) && (high_tiles_ == 0 || is_there(high_height_))) return;
+  int64_t fewest = 0;
+  for (int64_t high = 1; high <= choice_.rows; ++high)
+    for (int64_t low = 1; low <= high; ++low) {
+      const int64_t rest = width % high;
+      const int64_t count = width / high + rest / low;
+      if (!is_there(high) || !is_there(low) || rest % low != 0 || (fewest != 0 && count >= fewest)) continue;
+      fewest = count;
+      high_height_ = high, low_height_ = low;
+      high_tiles_ = width / high, low_tiles_ = rest / low;
+    }
 }
 
 int64_t WindowPlan::tap_bytes() const { return choice_.columns() * bit_width(types_.b) / 8; }
@@ -147,12 +166,12 @@ class WindowRun {
       a += (at[d] * plan_.axis(d).step - plan_.axis(d).before) * plan_.axis(d).stride;
     const auto& range = plan_.ranges_[static_cast<size_t>(line % static_cast<int64_t>(plan_.ranges_.size()))];
     const kernel::TileTap* taps = plan_.taps_.data() + range.first;
-    list_tiles(a, taps, range.count, i * high, 0, high, plan_.low_height_ + 1);
-    const int64_t rest = high * (plan_.low_height_ + 1);
+    list_tiles(a, taps, range.count, i * high, 0, high, plan_.high_height_);
+    const int64_t rest = high * plan_.high_height_;
     list_tiles(a, taps, range.count, count * high + i * low, rest, low, plan_.low_height_);
     for (size_t access = 0; access < problem_.accesses.size(); ++access) {
       std::byte* start = place_of(problem_.accesses[access], at);
-      list_places(access, start, i * high, high, plan_.low_height_ + 1);
+      list_places(access, start, i * high, high, plan_.high_height_);
       list_places(access, start + rest * plan_.row_steps_[access], count * high + i * low, low,
                   plan_.low_height_);
     }
@@ -185,7 +204,7 @@ class WindowRun {
       call_.b =
           memory_[problem_.b.slot] + problem_.b.offset + panel * problem_.tap_count() * plan_.tap_bytes();
     const int64_t high = lines * plan_.high_tiles_;
-    call_tiles(0, high, plan_.low_height_ + 1);
+    call_tiles(0, high, plan_.high_height_);
     call_tiles(high, lines * plan_.low_tiles_, plan_.low_height_);
   }
 
@@ -194,7 +213,7 @@ class WindowRun {
     call_.tiles = count;
     call_.windows = tiles_ + first;
     call_.memory = places_ + first;
-    plan_.functions_[static_cast<size_t>(height)](&call_);
+    plan_.functions_.of(height).function(&call_);
   }
 
   const WindowPlan& plan_;

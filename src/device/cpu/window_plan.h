@@ -28,6 +28,7 @@ class WindowPlan : public TileDriver {
   };
 
   void check() const;
+  void cut_lines();
   void list_taps();
   void cut_chunks();
   int64_t lines() const { return axis(0).extent * axis(1).extent * axis(2).extent; }
@@ -45,8 +46,10 @@ class WindowPlan : public TileDriver {
   std::vector<TapRange> ranges_;       // by line of one image
   std::vector<int64_t> row_steps_;     // by access: bytes from one row to the next
 
-  // A line is cut into tiles of two neighbouring heights, the higher ones first.
-  int64_t low_height_ = 0;
+  // A line is cut into tiles of two heights, the higher ones first: neighbours, unless kernels for them are
+  // missing.
+  int64_t high_height_ = 1;
+  int64_t low_height_ = 1;
   int64_t low_tiles_ = 0;
   int64_t high_tiles_ = 0;
   int64_t panel_count_ = 0;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <set>
 
 #include "device/cpu/routines/simd.h"
 
@@ -27,20 +26,18 @@ int64_t padded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 }  // namespace
 
 WinogradStep::WinogradStep(KernelSet& kernels, WinogradWork work, std::unique_ptr<const ReferenceGroup> exact)
-    : kernels_(kernels), work_(std::move(work)), exact_(std::move(exact)) {
+    : kernels_(kernels),
+      work_(std::move(work)),
+      exact_(std::move(exact)),
+      product_(work_.types, work_.choice, work_.product) {
   const int64_t channels = work_.in_channels + work_.out_channels;
   const int64_t wanted = std::max(kLeastTiles, kChunkFloats / (kWinogradProducts * channels));
   chunks_ = std::max<int64_t>(1, work_.tiles / wanted);
   most_tiles_ = (work_.tiles + chunks_ - 1) / chunks_;
   input_kernel_ = kernels_.add(work_.input.nest);
   output_kernel_ = kernels_.add(work_.output.nest);
-  std::set<int> heights;
   for (int64_t tiles : {most_tiles_, most_tiles_ - 1})
-    if (tiles > 0)
-      for (int height : tile_heights(tiles, work_.choice)) heights.insert(height);
-  heights_.assign(heights.begin(), heights.end());
-  for (kernel::TileKernel& tile : tile_kernels(work_.types, work_.choice, work_.product, heights_))
-    height_kernels_.push_back(kernels_.add(std::move(tile)));
+    product_.want(kernels_, tile_heights(tiles, work_.choice));
   cost.flops = 2.0 * static_cast<double>(work_.tiles * kWinogradProducts * work_.in_channels) *
                static_cast<double>(work_.out_channels);
 }
@@ -65,15 +62,14 @@ TileProblem WinogradStep::product_of(int64_t tiles) const {
 }
 
 void WinogradStep::link() {
+  for (const int id : {input_kernel_, output_kernel_}) kernels_.require(id);
   input_ = kernels_.nest(input_kernel_);
   output_ = kernels_.nest(output_kernel_);
-  TileFunctions functions = {};
-  for (size_t i = 0; i < heights_.size(); ++i)
-    functions[static_cast<size_t>(heights_[i])] = kernels_.tile(height_kernels_[i]);
+  product_.link(kernels_);
   for (int64_t less = 0; less < 2; ++less)
     if (most_tiles_ > less)
-      products_[static_cast<size_t>(less)] =
-          std::make_unique<TilePlan>(product_of(most_tiles_ - less), work_.types, work_.choice, functions);
+      products_[static_cast<size_t>(less)] = std::make_unique<TilePlan>(
+          product_of(most_tiles_ - less), work_.types, work_.choice, product_.functions());
 }
 
 int64_t WinogradStep::scratch_bytes() const {
@@ -126,7 +122,7 @@ void WinogradStep::run(const Frame& frame) const {
 }
 
 std::vector<int> WinogradStep::kernels() const {
-  std::vector<int> all = height_kernels_;
+  std::vector<int> all = product_.ids();
   all.insert(all.end(), {input_kernel_, output_kernel_});
   return all;
 }

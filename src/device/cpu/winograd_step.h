@@ -4,7 +4,7 @@
 #include "device/cpu/pack.h"
 #include "device/cpu/plan.h"
 #include "device/cpu/reference_group.h"
-#include "device/cpu/tile_plan.h"
+#include "device/cpu/tile_family.h"
 
 namespace ingot::cpu {
 
@@ -36,7 +36,9 @@ class WinogradStep : public Step {
   // `exact` runs instead where a product is not finite: a transform mixes the inputs of a tile, so that
   // infinities and NaN would spread.
   WinogradStep(KernelSet& kernels, WinogradWork work, std::unique_ptr<const ReferenceGroup> exact);
+  void add_standbys() override { product_.add_standbys(kernels_); }
   void link() override;
+  bool stands_in() const override { return product_.stands_in(); }
   void run(const Frame& frame) const override;
   std::string describe() const override;
   int64_t scratch_bytes() const override;
@@ -60,8 +62,7 @@ class WinogradStep : public Step {
   int output_kernel_ = 0;
   kernel::KernelFunction input_ = nullptr;
   kernel::KernelFunction output_ = nullptr;
-  std::vector<int> heights_;
-  std::vector<int> height_kernels_;
+  TileFamily product_;
   std::array<std::unique_ptr<TilePlan>, 2> products_;  // of most_tiles_, and of one less
 };
 

@@ -46,7 +46,7 @@ class DotEmitter {
   void one_step(const Values& rows, llvm::Value* a_offset, int64_t number, llvm::Value* b,
                 Accumulators& sums);
   void fetch(llvm::Value* b, int64_t index);
-  size_t sets() const;
+  size_t sets() const { return static_cast<size_t>(sums_per_element(tile_.rows, tile_.vectors)); }
   // Few rows use b faster than it comes by itself.
   bool streams() const { return tile_.rows <= 3; }
   Accumulators join(const Accumulators& sums);
@@ -77,13 +77,6 @@ DotEmitter::State DotEmitter::State::of(Values values) {
   values.pop_back();
   state.sums = std::move(values);
   return state;
-}
-
-// Independent sums per accumulator, enough to hide the latency of a multiply-add in small tiles.
-size_t DotEmitter::sets() const {
-  constexpr size_t kInFlight = 8;
-  const size_t count = frame_.accumulators();
-  return count >= kInFlight ? 1 : count * 2 >= kInFlight ? 2 : 4;
 }
 
 Accumulators DotEmitter::join(const Accumulators& sums) {
