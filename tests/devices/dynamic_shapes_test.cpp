@@ -206,6 +206,25 @@ TEST_P(Lazy, ContextsThatMeetNewShapesAtOnceGetTheBitsOfOneAlone) {
   EXPECT_EQ(engine->stats().kernels_compiled_in_calls, 0U);
 }
 
+// So that memory can be given before anybody knows which kernels will be there.
+TEST_P(Lazy, GenericKernelsNeedTheMemoryOfTheOthers) {
+  const auto generic = open(GetParam(), Strategy::none), best = open(GetParam(), Strategy::eager);
+  const auto need = [](const Engine& engine, const Shape& shape) {
+    const auto context = engine.create_context();
+    context->run(inputs_of(shape, 1));
+    context->set_shape("x", shape);
+    return context->memory_size_for_shapes();
+  };
+  std::mt19937 random(12);
+  std::map<Shape, size_t> needs;
+  while (needs.size() < 20) {
+    const Shape shape = draw(GetParam(), random);
+    needs[shape] = need(*generic, shape);
+  }
+  EXPECT_GT(generic->stats().generic_runs, 0U);
+  for (const auto& [shape, bytes] : needs) EXPECT_EQ(bytes, need(*best, shape)) << to_string(shape);
+}
+
 // An engine may go while better plans for it wait.
 TEST_P(Lazy, AnEngineThatIsDroppedDropsWhatWaits) {
   const auto context = open(GetParam(), Strategy::lazy)->create_context();

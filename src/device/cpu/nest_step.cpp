@@ -26,6 +26,7 @@ NestStep::NestStep(KernelSet& kernels, const kernel::LoopNest& nest, std::vector
   memory_.push_back(store);
   reduces_ = std::ranges::any_of(nest.axes, &kernel::Axis::reduced);
   cut(nest);
+  scratch_ = kernel::scratch_bytes(nest, sizes_.data());
   for (const Place& place : memory_)
     cost.bytes += static_cast<double>(place.view.count()) * bit_width(place.view.dtype) / 8;
 }
@@ -43,7 +44,6 @@ void NestStep::cut(const kernel::LoopNest& nest) {
   grain_ = std::max<int64_t>(1, points_ * kChunkOps / ops);
   // Where a call takes elements of the vectors themselves, chunks are of whole vectors.
   if (parallel == 1 && nest.vector_axis == 0) grain_ = (grain_ + 63) / 64 * 64;
-  scratch_ = kernel::scratch_bytes(nest, sizes_.data());
   cost.flops = static_cast<double>(ops);
 }
 
@@ -57,7 +57,7 @@ bool NestStep::link_stand_in(bool same_lanes) {
   std::optional<std::vector<int64_t>> sizes;
   const auto other = kernels_.find_ready_nest([&](const kernel::LoopNest& nest) {
     sizes = stand_in_sizes(wanted, sizes_, nest, same_lanes);
-    return sizes.has_value();
+    return sizes && kernel::scratch_bytes(nest, sizes->data()) <= scratch_;
   });
   if (!other) return false;
   linked_ = *other;

@@ -71,7 +71,7 @@ TilePlan::TilePlan(TileProblem problem, const TileTypes& types, const TileChoice
     high_tiles_ = rows % tile_count_;
   }
   check();
-  find_most_rows();
+  find_stand_ins();
   padding_adds_nothing_ = types_.kind == kernel::TileKind::max || problem_.padding == 0;
   if (rows_.has_padding())
     padding_ = padding_row(types_.a, problem_.padding, std::max(problem_.depth, problem_.columns) + 4);
@@ -94,11 +94,18 @@ void TilePlan::check() const {
     refuse("a depth that is a multiple of 4", std::to_string(problem_.depth));
 }
 
-void TilePlan::find_most_rows() {
-  for (const int height : tile_heights(problem_.row_count(), choice_)) {
-    most_rows_ = std::max<int64_t>(most_rows_, functions_.of(height).rows);
+void TilePlan::find_stand_ins() {
+  for (const int height : tile_heights(problem_.row_count(), choice_))
     stands_in_ = stands_in_ || functions_.of(height).rows != height;
-  }
+}
+
+// Rows beyond those of a tile may be its last one again, unless that would read what it has just stored.
+bool TilePlan::reads_its_stores() const {
+  const auto& accesses = problem_.accesses;
+  for (size_t i = 0; i < accesses.size(); ++i)
+    for (size_t k = 0; k < i; ++k)
+      if (accesses[i].place.slot == accesses[k].place.slot) return true;
+  return false;
 }
 
 int64_t TilePlan::k_bytes() const { return choice_.columns() * bit_width(types_.b) / 8; }
@@ -147,7 +154,7 @@ void TilePlan::cut_together() {
   const int64_t columns = reduces_depth() ? problem_.depth : problem_.columns;
   if (panels_together_ > 1 || !reduces_depth())
     tiles_together_ = kRowBytes / std::max<int64_t>(1, columns * bit_width(types_.a) / 8 * (tile_rows_ + 1));
-  tiles_together_ = std::clamp<int64_t>(tiles_together_, 1, kMostTiles);
+  tiles_together_ = std::clamp<int64_t>(tiles_together_, 1, std::clamp<int64_t>(tile_count_, 1, kMostTiles));
 }
 
 // Pieces of some ten microseconds: small enough to share out evenly, large enough to be worth handing over.
@@ -193,6 +200,7 @@ void TilePlan::cut_chunks() {
   }
 }
 
+// The same whatever functions there are, so that the memory of an inference does not depend on them.
 void TilePlan::lay_out_scratch() {
   const auto reserve = [this](int64_t bytes) {
     const int64_t at = scratch_.bytes;
@@ -213,9 +221,9 @@ void TilePlan::lay_out_scratch() {
   if (!types_.packed && problem_.columns % choice_.columns() != 0)
     scratch_.tail = reserve(problem_.depth * k_bytes());
   if (blocks_.size() > 1)
-    scratch_.partial = reserve(divide_up(tile_count_, row_chunks_) * most_rows_ * choice_.columns() * 4);
+    scratch_.partial = reserve(divide_up(tile_count_, row_chunks_) * choice_.rows * choice_.columns() * 4);
   constexpr int64_t kMostBytes = 8;  // of an element
-  if (stands_in_) scratch_.spare = reserve((problem_.columns + choice_.columns()) * kMostBytes);
+  if (reads_its_stores()) scratch_.spare = reserve((problem_.columns + choice_.columns()) * kMostBytes);
 }
 
 }  // namespace ingot::cpu

@@ -85,12 +85,13 @@ class TilePlan : public TileDriver {
     int64_t walk = 0;
     int64_t tail = 0;  // the last, ragged panel of plain b
     int64_t partial = 0;
-    int64_t spare = 0;  // a row for what stand-ins compute beyond
+    int64_t spare = -1;  // a row for what stand-ins compute beyond; none: it goes where the last row goes
     int64_t bytes = 0;
   };
 
   void check() const;
-  void find_most_rows();
+  void find_stand_ins();
+  bool reads_its_stores() const;
   void cut_depth();
   void add_block(Block block);
   void cut_together();
@@ -104,7 +105,7 @@ class TilePlan : public TileDriver {
   int64_t k_per_step() const { return reduces_depth() && is_integer(types_.a) ? 4 : 1; }
   const TileFunctions::Tile& tile_of(int64_t tile) const { return functions_.of(height(tile)); }
   bool stands_in(int64_t tile) const { return tile_of(tile).rows != height(tile); }
-  int64_t rows_together() const { return tiles_together_ * most_rows_; }
+  int64_t rows_together() const { return tiles_together_ * choice_.rows; }
 
   TileProblem problem_;
   TileTypes types_;
@@ -121,7 +122,6 @@ class TilePlan : public TileDriver {
   int64_t tile_rows_ = 0;   // of a low tile
   int64_t high_tiles_ = 0;  // the first ones have a row more
   int64_t tile_count_ = 0;
-  int64_t most_rows_ = 1;   // that a call computes per tile
   bool stands_in_ = false;  // some tiles do
   int64_t panel_count_ = 0;
   int64_t panels_together_ = 1;  // that the rows meet in turn: they stay in the second-level cache

@@ -174,14 +174,16 @@ void TileRun::list_rows(Range tiles) {
   }
 }
 
-// Rows that a stand-in computes beyond those of its tile read the last of them and are stored aside.
+// Rows that a stand-in computes beyond those of its tile are the last of them again.
 void TileRun::list_beyond(int64_t row, int64_t rows) {
   auto* a_rows = at<const std::byte*>(plan_.scratch_.a_rows);
   auto* memory = at<std::byte*>(plan_.scratch_.memory);
   for (int64_t i = row; i < row + rows; ++i) {
     a_rows[i] = a_rows[row - 1];
-    for (size_t p = 0; p < problem_.accesses.size(); ++p)
-      memory[static_cast<int64_t>(p) * plan_.rows_together() + i] = at<std::byte>(plan_.scratch_.spare);
+    for (size_t p = 0; p < problem_.accesses.size(); ++p) {
+      std::byte** places = memory + static_cast<int64_t>(p) * plan_.rows_together();
+      places[i] = plan_.scratch_.spare < 0 ? places[row - 1] : at<std::byte>(plan_.scratch_.spare);
+    }
   }
 }
 

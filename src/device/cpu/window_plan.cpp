@@ -66,6 +66,7 @@ void WindowPlan::cut_lines() {
   high_height_ = low_height_ + 1;
   high_tiles_ = width % tiles;
   low_tiles_ = tiles - high_tiles_;
+  wanted_tiles_ = tiles;
   const auto is_there = [&](int64_t height) { return functions_.of(height).function != nullptr; };
   if (is_there(low_height_) && (high_tiles_ == 0 || is_there(high_height_))) return;
   int64_t fewest = 0;
@@ -116,13 +117,15 @@ void WindowPlan::cut_chunks() {
   panel_chunks_ = std::min(divide_up(wanted, line_chunks_), panel_count_);
   const int64_t line_bytes = inner().input * problem_.columns * 4 * std::max<int64_t>(1, axis(2).step);
   lines_together_ = std::clamp<int64_t>(kBytesTogether / std::max<int64_t>(1, line_bytes), 1, 16);
+  // Room for a line of single rows, and the same whatever functions there are.
+  most_tiles_ = std::max(lines_together_ * wanted_tiles_, inner().extent);
+  lines_together_ = std::clamp<int64_t>(most_tiles_ / tiles_per_line(), 1, lines_together_);
 }
 
 int64_t WindowPlan::scratch_bytes() const {
-  const int64_t tiles = lines_together_ * tiles_per_line();
   const auto accesses = static_cast<int64_t>(problem_.accesses.size());
-  return aligned(tiles * static_cast<int64_t>(sizeof(kernel::WindowTile))) +
-         aligned(tiles * accesses * static_cast<int64_t>(sizeof(void*)));
+  return aligned(most_tiles_ * static_cast<int64_t>(sizeof(kernel::WindowTile))) +
+         aligned(most_tiles_ * accesses * static_cast<int64_t>(sizeof(void*)));
 }
 
 // One thread's walk over chunks of a plan.
@@ -130,13 +133,12 @@ class WindowRun {
  public:
   WindowRun(const WindowPlan& plan, std::byte* const* memory, std::byte* scratch)
       : plan_(plan), problem_(plan.problem_), memory_(memory) {
-    most_ = plan.lines_together_ * plan.tiles_per_line();
     tiles_ = reinterpret_cast<kernel::WindowTile*>(scratch);
     places_ = reinterpret_cast<std::byte**>(
-        scratch + aligned(most_ * static_cast<int64_t>(sizeof(kernel::WindowTile))));
+        scratch + aligned(plan.most_tiles_ * static_cast<int64_t>(sizeof(kernel::WindowTile))));
     call_.sizes = problem_.sizes.data();
     call_.padding = reinterpret_cast<const std::byte*>(plan.padding_.data());
-    call_.memory_step = most_;
+    call_.memory_step = plan.most_tiles_;
     call_.memory_row = plan.row_steps_.data();
     call_.a_step = plan.inner().stride;
   }
@@ -193,7 +195,7 @@ class WindowRun {
   }
 
   void list_places(size_t access, std::byte* start, int64_t index, int64_t count, int64_t height) {
-    std::byte** out = places_ + static_cast<int64_t>(access) * most_ + index;
+    std::byte** out = places_ + static_cast<int64_t>(access) * plan_.most_tiles_ + index;
     for (int64_t tile = 0; tile < count; ++tile) out[tile] = start + tile * height * plan_.row_steps_[access];
   }
 
@@ -222,7 +224,6 @@ class WindowRun {
   kernel::TileCall call_;
   kernel::WindowTile* tiles_;
   std::byte** places_;  // [access][tile]
-  int64_t most_;        // tiles at once
 };
 
 void WindowPlan::run(std::byte* const* memory, int64_t begin, int64_t end, std::byte* scratch) const {

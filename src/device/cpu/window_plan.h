@@ -52,6 +52,8 @@ class WindowPlan : public TileDriver {
   int64_t low_height_ = 1;
   int64_t low_tiles_ = 0;
   int64_t high_tiles_ = 0;
+  int64_t wanted_tiles_ = 1;  // per line, were no kernels missing
+  int64_t most_tiles_ = 1;    // at once, that there is room for
   int64_t panel_count_ = 0;
   int64_t lines_together_ = 1;  // that each panel meets in turn: what they read stays in a cache
   int64_t line_chunks_ = 0;
