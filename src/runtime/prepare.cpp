@@ -1,7 +1,7 @@
+#include "base/reported.h"
 #include "ingot/error.h"
 #include "runtime/engine_state.h"
 #include "runtime/ports.h"
-#include "runtime/report.h"
 
 // Engine::prepare: checks shapes by name before the device sees them.
 namespace ingot {
