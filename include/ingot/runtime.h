@@ -59,6 +59,10 @@ struct RuntimeConfig {
   std::shared_ptr<RuntimeCache> cache = nullptr;
   std::shared_ptr<Allocator> allocator = nullptr;  // of all memory as large as a tensor; null: the C++ heap
   AllocationStrategy allocation = AllocationStrategy::fixed;  // of contexts that do not choose
+  // cpu: streams weights. Bytes of them that may stay in memory between the steps that read them; the others
+  // are read again from the engine file, or a file for packed weights, each time. Unset: all may stay, and
+  // the budget cannot be set later.
+  std::optional<uint64_t> weight_streaming_budget = std::nullopt;
   // That the threads of inferences run on, each an index as the system counts CPUs; none: all that the
   // process may use. The thread that calls run(), and that of a Stream, stays where it is.
   std::vector<int> cpus = {};
@@ -121,7 +125,7 @@ class INGOT_API Runtime {
 // Counters of an engine since it was opened.
 struct EngineStats {
   uint64_t file_bytes = 0;
-  uint64_t weight_bytes = 0;      // constants in the file, each counted once
+  uint64_t weight_bytes = 0;      // constants in the file, each counted once, in memory or not
   double open_seconds = 0;        // all of Runtime::open
   double compile_seconds = 0;     // the device's part of it
   uint64_t kernels = 0;           // that the prepared programs use; 0 for devices without kernels
@@ -137,14 +141,15 @@ struct EngineStats {
   uint64_t generic_runs = 0;                    // runs of plans that await better kernels or go without
   uint64_t specialized = 0;                     // plans swapped for better ones
   uint64_t specializations_pending = 0;
-  double specialize_seconds = 0;  // from meeting the shapes to the swap, summed over `specialized`
-  uint64_t reference_nodes = 0;   // nodes of those that the reference device runs, for want of a kernel
-  int64_t arena_bytes = 0;        // intermediate memory of a context, at most: values and scratch
-  int64_t arena_least_bytes = 0;  // of it, what no planner can do without: values alive at once
-  int64_t scratch_bytes = 0;      // of it, most that a single step needs besides values
-  int64_t packed_bytes = 0;       // weights in the form that kernels read
-  uint64_t contexts_created = 0;  // alive or not
-  uint64_t inferences = 0;        // completed by all contexts
+  double specialize_seconds = 0;       // from meeting the shapes to the swap, summed over `specialized`
+  uint64_t reference_nodes = 0;        // nodes of those that the reference device runs, for want of a kernel
+  int64_t arena_bytes = 0;             // intermediate memory of a context, at most: values and scratch
+  int64_t arena_least_bytes = 0;       // of it, what no planner can do without: values alive at once
+  int64_t scratch_bytes = 0;           // of it, most that a single step needs besides values
+  int64_t packed_bytes = 0;            // weights in the form that kernels read
+  uint64_t streamed_weight_bytes = 0;  // weights that leave memory after each use
+  uint64_t contexts_created = 0;       // alive or not
+  uint64_t inferences = 0;             // completed by all contexts
 };
 
 // An opened engine. Immutable and thread-safe; any number of contexts share it and its weights.
@@ -194,6 +199,19 @@ class INGOT_API Engine : public std::enable_shared_from_this<Engine> {
   // The same by what it is for, with what else a context and the engine take; logged at info level when an
   // engine is opened. Where a size has no upper bound, scratch and activation are those of the shapes so far.
   MemoryUse memory_use() const;
+
+  // Of an engine opened with RuntimeConfig::weight_streaming_budget; the others throw invalid_argument.
+  // Results are the same at any budget. Weights of the shapes planned so far, as those of the profiles, that
+  // can leave memory: all above 64 KiB but those that the reference device reads.
+  uint64_t streamable_weights_size() const;
+  uint64_t weight_streaming_budget() const;
+  // From now on; all of them may stay where it is at least streamable_weights_size(). Throws invalid_argument
+  // while contexts or their inferences exist.
+  void set_weight_streaming_budget(uint64_t bytes) const;
+  // What fits into the memory available now beside the needs of a context.
+  uint64_t weight_streaming_automatic_budget() const;
+  // Bytes that a running inference brings in beside the budget, at most: the streamed weights of one step.
+  uint64_t weight_streaming_scratch_size() const;
 
  private:
   friend class Runtime;

@@ -52,7 +52,8 @@ std::string kernel_entry_key(std::string_view kernel_key) {
 std::shared_ptr<const Mapping> Mapping::of_file(int fd, size_t bytes) {
   void* address = bytes == 0 ? MAP_FAILED : mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
   if (address == MAP_FAILED) return nullptr;
-  return std::shared_ptr<const Mapping>(new Mapping({static_cast<const std::byte*>(address), bytes}, true));
+  return std::shared_ptr<const Mapping>(
+      new Mapping({static_cast<const std::byte*>(address), bytes}, true, true));
 }
 
 template <class Fill>

@@ -56,14 +56,17 @@ class Mapping {
   std::span<const std::byte> bytes() const { return bytes_; }
   // False where they have no pages of their own, or the system forbids it for the file system of a file.
   bool make_executable() const;
+  bool is_file() const { return is_file_; }  // its pages come back from a file
 
  private:
-  Mapping(std::span<const std::byte> bytes, bool has_pages) : bytes_(bytes), has_pages_(has_pages) {}
+  Mapping(std::span<const std::byte> bytes, bool has_pages, bool is_file = false)
+      : bytes_(bytes), has_pages_(has_pages), is_file_(is_file) {}
   template <class Fill>  // bool(std::span<std::byte>)
   static std::shared_ptr<const Mapping> make(size_t bytes, const Fill& fill);
 
   std::span<const std::byte> bytes_;
   bool has_pages_;
+  bool is_file_;
 };
 
 // An entry that was checked. Stays valid when it is replaced or evicted.
@@ -78,6 +81,8 @@ class CacheEntry {
   std::span<const std::byte> payload() const { return payload_; }
   // Makes the memory of the payload executable; false where that is not possible.
   bool make_executable() const { return memory_->make_executable(); }
+  // Whether the payload is pages of a file, which may be dropped.
+  bool is_file() const { return memory_->is_file(); }
 
  private:
   EntryInfo info_;

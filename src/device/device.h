@@ -94,6 +94,14 @@ struct ProgramStats {
   int64_t packed_bytes = 0;       // of weights in packed form
 };
 
+// Weights that need not all be in memory at once.
+struct WeightStreaming {
+  uint64_t budget = 0;            // bytes that may stay there between steps
+  uint64_t streamable_bytes = 0;  // all that could leave it, of the plans made so far
+  uint64_t streamed_bytes = 0;    // that leave it within the budget
+  uint64_t scratch_bytes = 0;     // most of them that a single step brings in, beside the budget
+};
+
 // A graph made ready for one device. Immutable: any number of threads may use it at once. It keeps alive what
 // it needs of the graph; it does not need its Device.
 class Program : public std::enable_shared_from_this<Program> {
@@ -104,6 +112,9 @@ class Program : public std::enable_shared_from_this<Program> {
   // For inputs of these shapes, by input; none for those that are no tensors. May take as long as planning,
   // but compiles nothing. A device that does not plan memory says 0, as the reference device.
   virtual MemoryNeed memory_need(std::span<const std::optional<Shape>>) const { return {}; }
+  // None where it was not asked for, or the device cannot.
+  virtual std::optional<WeightStreaming> weight_streaming() const { return std::nullopt; }
+  virtual void set_weight_streaming_budget(uint64_t) const {}  // not during a run
   // As Engine::prepare; shapes of all inputs, in the order of the graph, checked by the caller.
   virtual PrepareReport prepare(const std::vector<std::vector<Shape>>& sets, const PrepareOptions&) const {
     return {.prepared = sets.size()};
@@ -142,7 +153,10 @@ struct CompileOptions {
   SpecializationStrategy specialization = SpecializationStrategy::lazy;
   bool deterministic = false;                       // no set of shapes ever changes its kernels
   std::shared_ptr<MemoryAccount> memory = nullptr;  // that the weights of the program count in; null: none
-  Diagnostics diagnostics;  // of the Runtime; fallbacks and rejections are logged there
+  // Bytes of weights to keep in memory between steps; none: all of them.
+  std::optional<uint64_t> weight_budget = std::nullopt;
+  std::span<const std::byte> mapped_file = {};  // the engine, where pages of it may be dropped
+  Diagnostics diagnostics;                      // of the Runtime; fallbacks and rejections are logged there
 };
 
 // Stateless or thread-safe; lives until the process ends.

@@ -46,6 +46,7 @@ Error current_error() {
 
 Context::State::State(std::shared_ptr<const Engine> owner, const ContextOptions& options)
     : engine(std::move(owner)),
+      alive(engine->state_->contexts_alive),
       name(options.name),
       diagnostics(shared().diagnostics.with(options.recorder)),
       memory(*engine->state_, options.allocation.value_or(shared().allocation), name),

@@ -29,6 +29,18 @@ struct Bindings {
   MemoryBlock memory;
 };
 
+// Counts itself in as long as it lives.
+class Counted {
+ public:
+  explicit Counted(std::atomic<uint64_t>& count) : count_(count) { ++count_; }
+  ~Counted() { --count_; }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+ private:
+  std::atomic<uint64_t>& count_;
+};
+
 // Kept alive by the Context and by its inferences under way. The first part is for the thread that holds
 // `busy`, the second, guarded by `mutex`, also for the threads that run inferences.
 struct Context::State {
@@ -61,6 +73,7 @@ struct Context::State {
   MemoryUse memory_use() const;           // as that of Context
 
   const std::shared_ptr<const Engine> engine;
+  const Counted alive;
   const std::string name;
   const Diagnostics diagnostics;
   ContextMemory memory;

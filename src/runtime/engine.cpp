@@ -85,6 +85,8 @@ EngineStats Engine::stats() const {
     stats.arena_least_bytes = program.arena_least_bytes;
     stats.scratch_bytes = program.scratch_bytes;
     stats.packed_bytes = program.packed_bytes;
+    if (const auto streaming = state_->program->weight_streaming())
+      stats.streamed_weight_bytes = streaming->streamed_bytes;
   }
   stats.contexts_created = state_->contexts_created;
   stats.inferences = state_->inferences;

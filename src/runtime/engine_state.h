@@ -27,8 +27,13 @@ struct Engine::State {
   EngineStats fixed;  // without the counters below
   std::atomic<uint64_t> contexts_created = 0;
   std::atomic<uint64_t> inferences = 0;
+  mutable std::atomic<uint64_t> contexts_alive = 0;  // with those that inferences under way keep
   std::shared_ptr<MemoryAccount> memory;
   AllocationStrategy allocation = AllocationStrategy::fixed;  // of contexts that do not choose
+
+  // Throws where the engine was not opened for it.
+  WeightStreaming weight_streaming() const;
+  void set_weight_streaming_budget(uint64_t bytes) const;
 
   // What contexts of a profile compute in, or of all profiles, at most. None where a size has no upper bound.
   // Found out at the first call. Not while weights are missing.

@@ -93,15 +93,16 @@ struct Runtime::State {
   std::shared_ptr<MemoryAccount> memory;
 
   std::unique_ptr<Engine::State> load(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
-                                      const std::string& name) const;
-  void compile(Engine::State& engine, std::shared_ptr<const Graph> graph) const;
+                                      const std::string& name, bool is_file = false) const;
+  void compile(Engine::State& engine, std::shared_ptr<const Graph> graph,
+               std::span<const std::byte> mapped_file) const;
   void log_open(const Engine::State& engine, const std::vector<std::string>& targets) const;
   void log_memory(const Engine::State& engine) const;
 };
 
 std::unique_ptr<Engine::State> Runtime::State::load(std::span<const std::byte> bytes,
                                                     std::shared_ptr<const void> owner,
-                                                    const std::string& name) const {
+                                                    const std::string& name, bool is_file) const {
   const Stopwatch watch;
   const auto own_memory = std::make_shared<MemoryAccount>(memory);
   const MemoryScope scope(own_memory, MemoryPurpose::weights);
@@ -126,7 +127,8 @@ std::unique_ptr<Engine::State> Runtime::State::load(std::span<const std::byte> b
   if (content.stripped) {
     engine->missing_weights = describe_missing(content.missing);
   } else {
-    compile(*engine, std::make_shared<const Graph>(std::move(content.graph)));
+    compile(*engine, std::make_shared<const Graph>(std::move(content.graph)),
+            is_file ? bytes : std::span<const std::byte>());
   }
   engine->fixed.open_seconds = watch.seconds();
   log_open(*engine, content.targets);
@@ -135,7 +137,8 @@ std::unique_ptr<Engine::State> Runtime::State::load(std::span<const std::byte> b
   return engine;
 }
 
-void Runtime::State::compile(Engine::State& engine, std::shared_ptr<const Graph> graph) const {
+void Runtime::State::compile(Engine::State& engine, std::shared_ptr<const Graph> graph,
+                             std::span<const std::byte> mapped_file) const {
   const Stopwatch watch;
   CompileOptions options{.threads = config.threads,
                          .cpus = config.cpus,
@@ -148,6 +151,8 @@ void Runtime::State::compile(Engine::State& engine, std::shared_ptr<const Graph>
                          .specialization = config.specialization,
                          .deterministic = config.deterministic,
                          .memory = engine.memory,
+                         .weight_budget = config.weight_streaming_budget,
+                         .mapped_file = mapped_file,
                          .diagnostics = diagnostics};
   engine.program = device.compile(std::move(graph), options);
   engine.fixed.compile_seconds = watch.seconds();
@@ -202,7 +207,7 @@ std::shared_ptr<const Engine> Runtime::open(const std::string& path) const {
   return reported(state_->diagnostics, [&] {
     std::shared_ptr<const MappedFile> file = MappedFile::open(path, kObject);
     const std::span<const std::byte> bytes = file->bytes();
-    return std::shared_ptr<const Engine>(new Engine(state_->load(bytes, std::move(file), path)));
+    return std::shared_ptr<const Engine>(new Engine(state_->load(bytes, std::move(file), path, true)));
   });
 }
 

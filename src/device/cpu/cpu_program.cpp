@@ -32,6 +32,13 @@ std::shared_ptr<Cache> cache_of(const CompileOptions& options) {
   return options.identity.empty() || !options.cache ? std::make_shared<Cache>("") : options.cache;
 }
 
+std::unique_ptr<WeightStream> make_stream(const CompileOptions& options) {
+  if (!options.weight_budget) return nullptr;
+  auto stream = std::make_unique<WeightStream>(*options.weight_budget);
+  stream->add_pages(options.mapped_file);
+  return stream;
+}
+
 EntryInfo weights_info(const kernel::Target& target, const CompileOptions& options) {
   return {.target = kernel::target_name(target.level),
           .engine = digest_from_hex(options.identity).value_or(Digest{})};
@@ -53,13 +60,14 @@ CpuProgram::CpuProgram(std::shared_ptr<const Graph> graph, const CompileOptions&
       pool_(shared_thread_pool(options.threads, options.cpus)),
       cache_(cache_of(options)),
       kernels_(std::make_unique<KernelSet>(target, cache_, options.identity, options.diagnostics)),
+      stream_(make_stream(options)),
       weights_(std::make_unique<PackedWeights>(cache_, weights_key(target, options), options.diagnostics,
-                                               weights_info(target, options), options.memory)),
+                                               weights_info(target, options), options.memory, stream_.get())),
       fallbacks_(std::make_shared<FallbackLog>(options.diagnostics)),
       keep_denormals_(options.keep_denormals) {
   name_constants(*graph_, "", weight_names_);
   own_workshop_ = std::make_unique<Workshop>(
-      Workshop{target, *kernels_, *weights_, *pool_, weight_names_, options.memory});
+      Workshop{target, *kernels_, *weights_, *pool_, weight_names_, options.memory, stream_.get()});
   workshop_ = own_workshop_.get();
   own_specializer_ = std::make_unique<Specializer>(options.specialization, options.deterministic, *kernels_,
                                                    options.diagnostics);
@@ -140,6 +148,14 @@ PrepareReport CpuProgram::prepare(const std::vector<std::vector<Shape>>& sets,
 std::unique_ptr<Execution> CpuProgram::start() const {
   return std::make_unique<CpuExecution>(std::static_pointer_cast<const CpuProgram>(shared_from_this()),
                                         *this);
+}
+
+std::optional<WeightStreaming> CpuProgram::weight_streaming() const {
+  return stream_ ? std::optional(stream_->stats()) : std::nullopt;
+}
+
+void CpuProgram::set_weight_streaming_budget(uint64_t bytes) const {
+  if (stream_) stream_->set_budget(bytes);
 }
 
 MachineSpeed CpuProgram::measure_speed() const {

@@ -23,6 +23,8 @@ class CpuProgram : public Program {
   MemoryNeed memory_need(std::span<const std::optional<Shape>> inputs) const override {
     return cpu::memory_need(*graph_, parts_, needs_, inputs);
   }
+  std::optional<WeightStreaming> weight_streaming() const override;
+  void set_weight_streaming_budget(uint64_t bytes) const override;
   MachineSpeed measure_speed() const override;
   KernelListing list_kernel(std::string_view key) const override;
 
@@ -51,6 +53,7 @@ class CpuProgram : public Program {
   std::shared_ptr<ThreadPool> pool_;
   std::shared_ptr<Cache> cache_;
   std::unique_ptr<KernelSet> kernels_;
+  std::unique_ptr<WeightStream> stream_;  // null: not asked for
   std::unique_ptr<PackedWeights> weights_;
   std::map<const std::byte*, std::string> weight_names_;
   std::unique_ptr<Workshop> own_workshop_;

@@ -3,11 +3,13 @@
 #include <sys/mman.h>
 
 #include <cstring>
+#include <filesystem>
 #include <system_error>
 
 #include "base/block_digest.h"
 #include "base/blocked_signals.h"
 #include "base/checked.h"
+#include "base/paged_memory.h"
 #include "device/cpu/packing_digest.h"
 #include "ingot/error.h"
 
@@ -32,12 +34,15 @@ std::string file_key_of(const std::string& engine_key) {
                             : "weights-" + to_hex(sha256(fmt::format("{}\n{}", kPackingDigest, engine_key)));
 }
 
-std::vector<Row> index_of(const std::map<Digest, std::span<const std::byte>>& pieces) {
+// Calls `done` for each piece, once it has been read.
+std::vector<Row> index_of(const std::map<Digest, std::span<const std::byte>>& pieces,
+                          const std::function<void(std::span<const std::byte>)>& done) {
   std::vector<Row> rows;
   uint64_t offset = aligned(sizeof(uint64_t) + pieces.size() * sizeof(Row));
   for (const auto& [key, bytes] : pieces) {
     rows.push_back({key, offset, bytes.size(), block_digest(bytes)});
     offset = aligned(offset + bytes.size());
+    done(bytes);
   }
   return rows;
 }
@@ -49,6 +54,16 @@ std::vector<std::byte> bytes_of(const std::vector<Row>& rows) {
   std::memcpy(bytes.data(), &count, sizeof(count));
   if (count > 0) std::memcpy(bytes.data() + sizeof(count), rows.data(), rows.size() * sizeof(Row));
   return bytes;
+}
+
+// The folder, or the nearest one above it that exists already.
+std::string existing_folder(std::filesystem::path folder) {
+  std::error_code ignored;
+  while (!folder.empty() && !std::filesystem::is_directory(folder, ignored)) {
+    if (folder == folder.parent_path()) break;
+    folder = folder.parent_path();
+  }
+  return folder.empty() ? std::filesystem::temp_directory_path().string() : folder.string();
 }
 
 // Nothing where the payload is not what publish() writes.
@@ -73,14 +88,15 @@ void PackedWeights::Unmap::operator()(std::byte* memory) const { munmap(memory, 
 
 PackedWeights::PackedWeights(std::shared_ptr<Cache> cache, const std::string& engine_key,
                              Diagnostics diagnostics, const EntryInfo& info,
-                             std::shared_ptr<MemoryAccount> memory)
+                             std::shared_ptr<MemoryAccount> memory, WeightStream* stream)
     : cache_(cache ? std::move(cache) : std::make_shared<Cache>("")),
       file_key_(file_key_of(engine_key)),
       info_{.target = info.target,
             .generator = digest_from_hex(kPackingDigest).value_or(Digest{}),
             .engine = info.engine},
       diagnostics_(std::move(diagnostics)),
-      account_(std::move(memory)) {
+      account_(std::move(memory)),
+      stream_(stream) {
   open();
 }
 
@@ -97,6 +113,7 @@ void PackedWeights::open() {
   const auto payload = file_->payload();
   const auto rows = read_index(payload);
   if (!rows) return cache_->drop_damaged(file_key_, "not a list of packed weights");
+  if (stream_ && file_->is_file()) stream_->add_pages(payload);
   for (const Row& row : *rows) stored_[row.key] = {payload.subspan(row.offset, row.bytes), row.content};
 }
 
@@ -135,6 +152,7 @@ bool PackedWeights::take_from_file(const Digest& key, size_t bytes, Piece& piece
   if (found == stored_.end()) return false;
   const Stored& stored = found->second;
   const bool sound = stored.bytes.size() == bytes && block_digest(stored.bytes) == stored.content;
+  const auto content = sound ? streamable(stored.bytes) : std::span<const std::byte>();
   const std::lock_guard lock(mutex_);
   if (!sound) {
     ++stats_.damaged_pieces;
@@ -146,18 +164,49 @@ bool PackedWeights::take_from_file(const Digest& key, size_t bytes, Piece& piece
   }
   ++stats_.mapped_pieces;
   stats_.mapped_bytes += bytes;
-  piece.bytes = stored.bytes;
+  piece.bytes = content;
   piece.ready = true;
   return true;
 }
 
+// A cache in memory keeps its entry there as well; that copy is not the weights' to drop.
+std::span<const std::byte> PackedWeights::streamable(std::span<const std::byte> stored) {
+  if (!stream_ || file_->is_file()) {
+    drop(stored);
+    return stored;
+  }
+  const auto copy = map_file(stored.size());
+  std::ranges::copy(stored, copy.begin());
+  drop(copy);
+  return copy;
+}
+
 std::span<std::byte> PackedWeights::allocate(size_t bytes) {
+  if (stream_) return map_file(bytes);
   if (!account_ || !account_->has_allocator()) return map(bytes);
   auto memory = MemoryAccount::allocate(account_, bytes, MemoryPurpose::weights);
   std::memset(memory.get(), 0, bytes);
   const std::lock_guard lock(mutex_);
   from_allocator_.push_back(memory);
   return {memory.get(), bytes};
+}
+
+std::span<std::byte> PackedWeights::map_file(size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const size_t taken = aligned(bytes);
+  if (taken > free_.size()) {
+    const size_t block = std::max(taken, kBlockBytes);
+    from_allocator_.push_back(allocate_paged(existing_folder(cache_->folder()), block));
+    free_ = {from_allocator_.back().get(), block};
+    stream_->add_pages(free_);
+  }
+  const auto result = free_.first(bytes);
+  free_ = free_.subspan(taken);
+  return result;
+}
+
+void PackedWeights::drop(std::span<const std::byte> bytes) const {
+  if (stream_ && stream_->is_streamable(bytes)) drop_pages(bytes);
 }
 
 std::span<std::byte> PackedWeights::map(size_t bytes) {
@@ -194,11 +243,12 @@ void PackedWeights::publish() {
     const std::lock_guard making(piece->mutex);
     if (piece->ready) ready.emplace(key, piece->bytes);
   }
-  const std::vector<std::byte> index = bytes_of(index_of(ready));
+  const std::vector<std::byte> index = bytes_of(index_of(ready, [this](auto piece) { drop(piece); }));
   cache_->put(file_key_, info_, index, [&](AtomicFile& file) {
     for (const auto& [key, bytes] : ready) {
       file.append_zeros(aligned(file.size()) - file.size());
       file.append(bytes);
+      drop(bytes);
     }
   });
 }

@@ -12,6 +12,7 @@
 #include "base/memory_account.h"
 #include "base/sha256.h"
 #include "cache/cache.h"
+#include "device/cpu/weight_stream.h"
 #include "ingot/logger.h"
 
 namespace ingot::cpu {
@@ -32,9 +33,10 @@ struct PackedWeightsStats {
 class PackedWeights {
  public:
   // An empty `engine_key` keeps nothing in the cache. What is packed here counts in `memory`, which may be
-  // null, and comes from its allocator if it has one.
+  // null, and comes from its allocator if it has one; with a stream it is pages of a file instead.
   PackedWeights(std::shared_ptr<Cache> cache, const std::string& engine_key, Diagnostics diagnostics = {},
-                const EntryInfo& info = {}, std::shared_ptr<MemoryAccount> memory = nullptr);
+                const EntryInfo& info = {}, std::shared_ptr<MemoryAccount> memory = nullptr,
+                WeightStream* stream = nullptr);
   // Pieces have an address but are never packed: to find out what a plan needs.
   static std::unique_ptr<PackedWeights> without_content();
   ~PackedWeights();
@@ -76,6 +78,9 @@ class PackedWeights {
   bool take_from_file(const Digest& key, size_t bytes, Piece& piece);
   std::span<std::byte> allocate(size_t bytes);
   std::span<std::byte> map(size_t bytes);
+  std::span<std::byte> map_file(size_t bytes);
+  std::span<const std::byte> streamable(std::span<const std::byte> stored);
+  void drop(std::span<const std::byte> bytes) const;  // from memory, where that does no harm
   void publish_until_idle();
 
   const std::shared_ptr<Cache> cache_;
@@ -83,6 +88,7 @@ class PackedWeights {
   const EntryInfo info_;  // of the file
   const Diagnostics diagnostics_;
   const std::shared_ptr<MemoryAccount> account_;
+  WeightStream* const stream_ = nullptr;
   const bool has_content_ = true;
   std::shared_ptr<const CacheEntry> file_;  // neither it nor what lies in it changes after construction
   std::map<Digest, Stored> stored_;
@@ -90,11 +96,11 @@ class PackedWeights {
   mutable std::mutex mutex_;  // guards all below; taken after that of a piece
   std::map<Digest, std::shared_ptr<Piece>> pieces_;
   std::vector<Memory> memory_;
-  std::vector<std::shared_ptr<std::byte>> from_allocator_;
-  uint64_t counted_bytes_ = 0;  // in the account, of memory_
-  std::span<std::byte> free_;   // the rest of the last memory
-  bool changed_ = false;        // since the file was written
-  bool publishing_ = false;     // by publisher_
+  std::vector<std::shared_ptr<std::byte>> from_allocator_;  // or of files
+  uint64_t counted_bytes_ = 0;                              // in the account, of memory_
+  std::span<std::byte> free_;                               // the rest of the last memory
+  bool changed_ = false;                                    // since the file was written
+  bool publishing_ = false;                                 // by publisher_
   PackedWeightsStats stats_;
 
   std::mutex publisher_mutex_;  // guards publisher_; taken first

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/paged_memory.h"
+
 namespace ingot::cpu {
 namespace {
 
@@ -139,7 +141,11 @@ void Plan::run(const Step& step, const Frame& frame) {
     own.scratch = frame.at(step.scratch, 0);
     own.scratch_stride = step.scratch_stride;
   }
+  for (const StreamedWeight* weight : step.next_weights)
+    if (!weight->stays) prefetch_pages(weight->bytes);
   step.run(own);
+  for (const StreamedWeight* weight : step.weights)
+    if (!weight->stays) drop_pages(weight->bytes);
 }
 
 void plan_arena(Plan& plan, int threads) {

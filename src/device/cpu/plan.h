@@ -6,6 +6,7 @@
 
 #include "base/thread_pool.h"
 #include "device/cpu/view.h"
+#include "device/cpu/weight_stream.h"
 #include "ingot/graph.h"
 
 namespace ingot::cpu {
@@ -78,6 +79,8 @@ class Step {
   std::vector<int32_t> writes;   // buffers
   std::vector<View> read_views;  // for people
   std::vector<View> write_views;
+  std::vector<const StreamedWeight*> weights;       // that leave memory after it, where they do not stay
+  std::vector<const StreamedWeight*> next_weights;  // of the step after it
   int32_t scratch = -1;  // the buffer of its scratch, once planned; none: it needs none
   int64_t scratch_stride = 0;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/paged_memory.h"
 #include "base/sha256.h"
 #include "device/cpu/quantised.h"
 #include "device/cpu/static_graph.h"
@@ -247,6 +248,30 @@ void copy_outputs(PlanBuilder& builder) {
   }
 }
 
+// Of what was read to be packed, and of what was packed.
+void drop_constants(const Plan& plan, size_t first, const WeightStream& stream) {
+  for (const Buffer& buffer : std::span(plan.buffers).subspan(first)) {
+    if (buffer.kind != Buffer::Kind::constant) continue;
+    const std::span bytes(buffer.memory, static_cast<size_t>(buffer.bytes));
+    if (stream.is_streamable(bytes)) drop_pages(bytes);
+  }
+}
+
+void stream_weights(Plan& plan, WeightStream& stream) {
+  Step* before = nullptr;
+  for (const std::unique_ptr<Step>& step : plan.steps) {
+    std::vector<std::span<const std::byte>> weights;
+    for (int32_t read : step->reads) {
+      const Buffer& buffer = plan.buffers[static_cast<size_t>(read)];
+      if (buffer.kind == Buffer::Kind::constant)
+        weights.emplace_back(buffer.memory, static_cast<size_t>(buffer.bytes));
+    }
+    step->weights = stream.add_step(weights);
+    if (before) before->next_weights = step->weights;
+    before = step.get();
+  }
+}
+
 }  // namespace
 
 namespace {
@@ -266,7 +291,11 @@ std::shared_ptr<const Plan> build_plan(const Graph& graph, Workshop& workshop, c
   auto plan = std::make_shared<Plan>();
   plan->output_buffers.assign(graph.outputs().size(), -1);
   PlanBuilder builder(graph, workshop, *plan);
-  for (const Group& group : partition(graph)) lower(builder, group);
+  for (const Group& group : partition(graph)) {
+    const size_t first = plan->buffers.size();
+    lower(builder, group);
+    if (workshop.stream) drop_constants(*plan, first, *workshop.stream);
+  }
   copy_outputs(builder);
   get_kernels(*plan, workshop, policy);
   for (const std::unique_ptr<Step>& step : plan->steps) {
@@ -274,6 +303,7 @@ std::shared_ptr<const Plan> build_plan(const Graph& graph, Workshop& workshop, c
     plan->is_generic = plan->is_generic || step->stands_in();
   }
   plan_arena(*plan, workshop.pool.size());
+  if (workshop.stream) stream_weights(*plan, *workshop.stream);
   return plan;
 }
 
