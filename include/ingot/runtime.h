@@ -255,6 +255,10 @@ class INGOT_API Context {
 
   // A new context uses profile 0. Forgets all shapes set.
   void set_profile(size_t profile);
+  // From now on the shapes decide: the first profile that allows all of them, as run() does anyway. Forgets
+  // all shapes set.
+  void set_automatic_profile();
+  // The one set, or that of the shapes set now; before all are, the one used last.
   size_t profile() const;
 
   // The block to compute in, of a context created with AllocationStrategy::user_managed, for each inference

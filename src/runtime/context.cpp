@@ -1,6 +1,7 @@
 #include "ingot/error.h"
 #include "runtime/outputs.h"
 #include "runtime/ports.h"
+#include "runtime/profile_choice.h"
 #include "runtime/stream_state.h"
 #include "runtime/use.h"
 
@@ -20,42 +21,6 @@ namespace {
 void require_raw(const PortInfo& port, std::string_view kind) {
   if (!has_raw_bytes(port.type))
     refuse(std::string(kind), port.name, "a tensor of numbers", to_string(port.type), "Use run() for it.");
-}
-
-// The error for a shape that a profile does not allow.
-[[noreturn]] void refuse_shape(const Engine::State& engine, const PortInfo& input, size_t profile,
-                               const Shape& shape) {
-  const ShapeRange& range = input.ranges[profile];
-  std::string remedy;
-  for (size_t i = 0; i < input.ranges.size() && remedy.empty(); ++i)
-    if (allows(input, i, shape))
-      remedy = fmt::format("Profile {} '{}' allows it: call set_profile({}).", i, engine.profiles[i].name, i);
-  if (remedy.empty()) remedy = "Build the engine with a profile that allows it.";
-  refuse("input", input.name,
-         fmt::format("a shape from {} to {}, by profile {} '{}'", to_string(range.min), to_string(range.max),
-                     profile, engine.profiles[profile].name),
-         to_string(shape), remedy);
-}
-
-// The input that a profile does not allow; null when it allows all.
-const PortInfo* misfit(const Engine::State& engine, size_t profile, const std::vector<Datum>& data,
-                       const Shape** shape) {
-  for (size_t i = 0; i < data.size(); ++i) {
-    if (!data[i].is_tensor() || allows(engine.inputs[i], profile, data[i].tensor().shape())) continue;
-    *shape = &data[i].tensor().shape();
-    return &engine.inputs[i];
-  }
-  return nullptr;
-}
-
-// All inputs must fit the same profile, any of them.
-void require_a_profile(const Engine::State& engine, size_t current, const std::vector<Datum>& data) {
-  const Shape* shape = nullptr;
-  for (size_t profile = 0; profile < engine.profiles.size(); ++profile)
-    if (!misfit(engine, profile, data, &shape)) return;
-  if (engine.profiles.empty()) return;
-  const PortInfo* input = misfit(engine, current, data, &shape);
-  refuse_shape(engine, *input, current, *shape);
 }
 
 void require_types(const Engine::State& engine, const std::vector<Datum>& data) {
@@ -139,16 +104,24 @@ void Context::set_profile(size_t profile) {
     if (profile >= std::max<size_t>(count, 1))
       refuse("context", name(), fmt::format("one of {} profiles, counted from 0", count),
              fmt::format("{}", profile));
-    state_->memory.change_profile(profile);
-    state_->bound = nullptr;
-    state_->profile = profile;
-    for (size_t i = 0; i < state_->inputs.size(); ++i)
-      state_->inputs[i].shape = known_shape(state_->shared().inputs[i].type);
+    state_->change_profile(profile);
+    state_->chooses_profile = false;
+    state_->forget_shapes();
+  });
+}
+
+void Context::set_automatic_profile() {
+  Use::of(*state_, [&] {
+    state_->chooses_profile = true;
+    state_->forget_shapes();
   });
 }
 
 size_t Context::profile() const {
-  return Use::of(*state_, [&] { return state_->profile; });
+  return Use::of(*state_, [&] {
+    state_->follow_shapes();
+    return state_->profile;
+  });
 }
 
 void Context::set_memory(void* memory, size_t bytes) {
@@ -180,7 +153,10 @@ void Context::set_shape(std::string_view input, Shape shape) {
       alone.bind_shape(port.name, *port.type.dims, shape);
       alone.finish();
     }
-    if (!allows(port, state_->profile, shape)) refuse_shape(engine, port, state_->profile, shape);
+    if (state_->chooses_profile)
+      require_allowed_by_any(engine, port, shape);
+    else
+      require_allowed(engine, port, state_->profile, shape);
     state_->bound = nullptr;
     state_->inputs[index].shape = std::move(shape);
   });
@@ -283,8 +259,9 @@ std::map<std::string, Datum> Context::run(const std::map<std::string, Datum>& in
   return Use::of(*state_, [&] {
     std::vector<Datum> data = order_inputs(state_->shared(), inputs);
     require_types(state_->shared(), data);
-    require_a_profile(state_->shared(), state_->profile, data);
-    const MemoryBlock memory = state_->memory.for_inference(shapes_of(data));
+    const std::vector<std::optional<Shape>> shapes = shapes_of(data);
+    choose_profile(state_->shared(), shapes);
+    const MemoryBlock memory = state_->memory.for_inference(shapes);
     state_->begin(nullptr);
     KeptOutputs sink(state_->shared().outputs);
     state_->perform(data, sink, memory, false);

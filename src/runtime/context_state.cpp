@@ -7,6 +7,7 @@
 #include "runtime/engine_state.h"
 #include "runtime/outputs.h"
 #include "runtime/ports.h"
+#include "runtime/profile_choice.h"
 
 namespace ingot {
 namespace {
@@ -133,11 +134,31 @@ void Context::State::require_output_sizes(const SymbolSizes& sizes) const {
 
 std::shared_ptr<const Bindings> Context::State::bindings() {
   if (!bound) {
+    follow_shapes();
     std::vector<Datum> data = gather_inputs();
     bound = std::make_shared<const Bindings>(
         Bindings{std::move(data), outputs, memory.for_inference(input_shapes())});
   }
   return bound;
+}
+
+void Context::State::change_profile(size_t wanted) {
+  if (wanted == profile) return;
+  memory.change_profile(wanted);
+  bound = nullptr;
+  profile = wanted;
+}
+
+void Context::State::follow_shapes() {
+  if (!chooses_profile) return;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (shared().inputs[i].type.is_tensor() && !inputs[i].shape) return;
+  change_profile(choose_profile(shared(), input_shapes()));
+}
+
+void Context::State::forget_shapes() {
+  bound = nullptr;
+  for (size_t i = 0; i < inputs.size(); ++i) inputs[i].shape = known_shape(shared().inputs[i].type);
 }
 
 std::vector<std::optional<Shape>> Context::State::input_shapes() const {

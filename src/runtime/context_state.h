@@ -67,6 +67,9 @@ struct Context::State {
                bool keep_shapes);
   // The same on memory of the application.
   void perform_bound(const Bindings& bindings);
+  void change_profile(size_t wanted);
+  void follow_shapes();       // changes the profile to that of the shapes set, where it is to be chosen
+  void forget_shapes();       // but for those that types fix
   void require_idle() const;  // throws while inferences are pending
   std::vector<std::optional<Shape>> input_shapes() const;
   size_t memory_size_for_shapes() const;  // as that of Context
@@ -81,6 +84,7 @@ struct Context::State {
   std::atomic_flag busy;
 
   size_t profile = 0;
+  bool chooses_profile = false;  // by the shapes
   std::vector<InputSlot> inputs;
   std::vector<OutputSlot> outputs;
   std::shared_ptr<const Bindings> bound;  // of these slots; null after a change
