@@ -49,7 +49,9 @@ Graph layer_graph(uint32_t seed) {
   return std::move(g).finish();
 }
 
+// Deterministic: else the same call may run generic kernels once and better ones later.
 std::shared_ptr<const Engine> open(const std::vector<std::byte>& bytes, RuntimeConfig config) {
+  config.deterministic = true;
   return Runtime(quiet_logger(), std::move(config)).open(bytes, nullptr, "layer");
 }
 
