@@ -122,7 +122,7 @@ class Interpreter {
     }
     std::vector<Scalar> args;
     for (int32_t arg : e.args) args.push_back(value(arg));
-    return pointwise(e, args);
+    return e.kind == ExprKind::fma ? fused_multiply_add(args) : pointwise(e, args);
   }
 
   Scalar load(const Expr& e) const {

@@ -41,6 +41,7 @@ std::string text_of(const Expr& e) {
     case ExprKind::op: return call_text(to_string(e.op), e);
     case ExprKind::reduce: return call_text(fmt::format("reduce {}", to_string(e.op)), e);
     case ExprKind::accumulator: return "accumulator";
+    case ExprKind::fma: return call_text("fma", e);
   }
   return "unknown";
 }

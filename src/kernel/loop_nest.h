@@ -43,6 +43,7 @@ enum class ExprKind : uint8_t {
   op,           // a pointwise `op` of args
   reduce,       // args[0] folded over all reduced axes by `op`: ReduceSum, ReduceProd, ReduceMax or ReduceMin
   accumulator,  // what the tile has summed for its point: f32, or i32 for integer products
+  fma,          // args[0] * args[1] + args[2] of f32, rounded once
 };
 
 // One value per point of the axes it varies over. Arithmetic on f16 and bf16 happens in f32: no expression
@@ -146,8 +147,9 @@ struct TileCall {
   const std::byte* next_b =
       nullptr;            // fetched into the second-level cache meanwhile; may equal b, never null
   int64_t next_step = 0;  // how far next_b moves in four steps of the depth: a cache line, or 0
-  std::byte* const* memory = nullptr;  // [access][tile][row]: the element at column 0
-  int64_t memory_step = 0;             // pointers from one access to the next
+  // [access][tile][row]: the element at column 0. Of accesses that do not vary along rows, the first alone.
+  std::byte* const* memory = nullptr;
+  int64_t memory_step = 0;  // pointers from one access to the next
   const int64_t* sizes = nullptr;
   int64_t column = 0;   // first column of the tile: of accesses that vary along columns, of a but for dot
   int64_t columns = 0;  // valid columns, 1 ... vectors * lanes; others are neither read nor stored, but for b

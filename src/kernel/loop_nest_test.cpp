@@ -113,6 +113,30 @@ TEST(Interpret, SoftmaxOfRows) {
   EXPECT_EQ(y[5], 1);
 }
 
+// 1 + 2^-12 squared is 1 + 2^-11 + 2^-24, whose last part a product alone would lose.
+TEST(Interpret, AnFmaIsRoundedOnce) {
+  NestBuilder n({1}, {});
+  const auto x = n.load(DType::f32, {1});
+  n.store(DType::f32, {1}, n.fma(x, x, n.real(-1 - 0x1p-11)));
+  float in = 1 + 0x1p-12f, out = 0;
+  std::byte* memory[] = {reinterpret_cast<std::byte*>(&in), reinterpret_cast<std::byte*>(&out)};
+  interpret(n.nest, {.memory = memory, .begin = 0, .end = 1});
+  EXPECT_EQ(out, 0x1p-24f);
+}
+
+TEST(LoopNest, AnFmaTakesThreeNumbersOfF32) {
+  NestBuilder n({4}, {});
+  const auto x = n.load(DType::f32, {1});
+  n.store(DType::f32, {1}, n.fma(x, x, x));
+  verify(n.nest);
+  EXPECT_NE(to_string(n.nest).find("1 = f32 fma(0, 0, 0)"), std::string::npos);
+  n.nest.exprs[1].args.pop_back();
+  EXPECT_THROW(verify(n.nest), Error);
+  n.nest.exprs[1].args = {0, 0, 0};
+  n.nest.exprs[0].dtype = n.nest.accesses[0].dtype = DType::i32;
+  EXPECT_THROW(verify(n.nest), Error);
+}
+
 TEST(Interpret, AnEmptyReducedAxisGivesTheIdentity) {
   NestBuilder n({2}, {0});
   const auto x = n.load(DType::i8, {0, 1});

@@ -175,4 +175,10 @@ Scalar pointwise(const Expr& e, std::span<const Scalar> args) {
   });
 }
 
+Scalar fused_multiply_add(std::span<const Scalar> args) {
+  auto number = [&](size_t i) { return static_cast<float>(args[i].as<double>()); };
+  const float sum = std::fma(number(0), number(1), number(2));
+  return scalar(DType::f32, static_cast<double>(sum));
+}
+
 }  // namespace ingot::kernel

@@ -46,5 +46,7 @@ inline Scalar converted(const Scalar& x, DType dtype) {
 
 // A pointwise op of one point; rounds its result to its type.
 Scalar pointwise(const Expr& e, std::span<const Scalar> args);
+// ExprKind::fma of one point.
+Scalar fused_multiply_add(std::span<const Scalar> args);
 
 }  // namespace ingot::kernel

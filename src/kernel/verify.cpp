@@ -74,6 +74,7 @@ class Verifier {
       case ExprKind::accumulator:
         return require(is_epilogue_ && (e.dtype == DType::f32 || e.dtype == DType::i32), "expression", i,
                        "sums of a tile, as f32 or i32");
+      case ExprKind::fma: return check_fma(i);
       case ExprKind::constant: return require(e.args.empty(), "expression", i, "no operands");
     }
   }
@@ -89,6 +90,13 @@ class Verifier {
     for (size_t a = first + 1; a < e.args.size() && e.op != Op::Pow; ++a)
       require(type_of(e.args[a]) == type_of(e.args[first]), "expression", i, "operands of one type");
     require(result_type(e, type_of(e.args[first])) == e.dtype, "expression", i, "the type its op gives");
+  }
+
+  void check_fma(size_t i) const {
+    const Expr& e = nest_.exprs[i];
+    const bool is_f32 = e.dtype == DType::f32 &&
+                        std::ranges::all_of(e.args, [&](int32_t arg) { return type_of(arg) == DType::f32; });
+    require(is_f32 && e.args.size() == 3, "expression", i, "three operands of f32, and the result");
   }
 
   static DType result_type(const Expr& e, DType operand) {

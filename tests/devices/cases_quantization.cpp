@@ -1,4 +1,7 @@
 // Quantisation: per tensor, per slice and per block.
+#include <cmath>
+#include <limits>
+
 #include "tests/devices/table.h"
 
 namespace ingot::devices {
@@ -150,6 +153,73 @@ void add_products_of_bytes(Table& table) {
   }
 }
 
+Value number(GraphMaker& m, DType dtype, double value) { return m.constant(tensor_of(dtype, {}, {value})); }
+
+// Numbers half of which lie in the middle between two integers, and infinities and NaN among them.
+Value halves(GraphMaker& m, const Shape& shape) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const Value x = m.g.mul(m.g.cast(m.tensor(DType::i32, shape, {-300, 800}), {.to = DType::f32}),
+                          number(m, DType::f32, 0.03125));
+  auto replaced = [&](Value from, double which, double by) {
+    return m.g.select(m.g.equal(x, number(m, DType::f32, which)), number(m, DType::f32, by), from);
+  };
+  return replaced(replaced(replaced(x, 0.5, kInf), -0.5, -kInf), 1, std::nan(""));
+}
+
+// With scales known in advance.
+void add_known_scales(Table& table) {
+  for (DType to : {DType::u8, DType::i8})
+    for (double zero : {0.0, 3.0})
+      for (double scale : {0.0625, 0.0471}) {
+        auto build = [=](GraphMaker& m) {
+          const Value q = m.g.quantize(halves(m, {7, 133}), number(m, DType::f32, scale), number(m, to, zero),
+                                       {.to = to});
+          return std::vector<Value>{q, m.g.dequantize(q, number(m, DType::f32, 0.5), number(m, to, zero))};
+        };
+        table.push_back({fmt::format("quantize to {} by {} zero {}", to_string(to), scale, zero), build,
+                         Closeness::exact});
+      }
+}
+
+// Scales are powers of two, so that all sums are exact and bytes equal.
+void add_quantized_blocks(Table& table) {
+  for (double zero : {0.0, 5.0})
+    for (int64_t columns : {16, 70}) {
+      auto build = [=](GraphMaker& m) {
+        auto real = [&](Value q, double scale, double z) {
+          return m.g.dequantize(q, number(m, DType::f32, scale), number(m, DType::u8, z));
+        };
+        const Value w = m.constant(random_tensor(m.random, DType::i8, {columns, 12, 3, 3}, {-127, 127}));
+        const Value real_w = m.g.dequantize(w, number(m, DType::f32, 0x1p-9), {}, {.axis = 0});
+        const Value x = real(m.tensor(DType::u8, {1, 12, 9, 11}, {0, 255}), 0x1p-6, 128);
+        auto bytes = [&](Value v, double z) {
+          return m.g.quantize(v, number(m, DType::f32, 0x1p-5), number(m, DType::u8, z), {.to = DType::u8});
+        };
+        const Value conv = bytes(m.g.conv(x, real_w, {}, {.pads = {1, 1, 1, 1}}), 128);
+        const Value residual = real(m.tensor(DType::u8, {1, columns, 9, 11}, {0, 255}), 0x1p-5, zero);
+        const Value sum = m.g.add(real(conv, 0x1p-5, 128), residual);
+        return std::vector<Value>{bytes(m.g.relu(sum), zero)};
+      };
+      table.push_back({fmt::format("quantised conv, residual and relu, {} channels zero {}", columns, zero),
+                       build, Closeness::exact});
+    }
+}
+
+void add_quantized_pools(Table& table) {
+  for (DType dtype : {DType::u8, DType::i8})
+    for (int64_t channels : {5, 40}) {
+      auto build = [=](GraphMaker& m) {
+        const Value x = m.g.dequantize(m.tensor(dtype, {2, channels, 9, 11}, {-128, 255}),
+                                       number(m, DType::f32, 0.047), number(m, dtype, 7));
+        const Value y = m.g.max_pool(x, {.kernel = {3, 3}, .strides = {2, 2}, .pads = {1, 1, 1, 1}})[0];
+        return std::vector<Value>{
+            m.g.quantize(y, number(m, DType::f32, 0.047), number(m, dtype, 7), {.to = dtype})};
+      };
+      table.push_back({fmt::format("max_pool of dequantised {} of {} channels", to_string(dtype), channels),
+                       build, Closeness::exact});
+    }
+}
+
 }  // namespace
 
 void add_quantization_cases(Table& table) {
@@ -171,6 +241,9 @@ void add_quantization_cases(Table& table) {
   add_quantized_products(table);
   add_quantized_convolutions(table);
   add_products_of_bytes(table);
+  add_known_scales(table);
+  add_quantized_blocks(table);
+  add_quantized_pools(table);
 }
 
 }  // namespace ingot::devices

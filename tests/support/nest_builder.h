@@ -50,6 +50,9 @@ struct NestBuilder {
     return add(
         {.kind = kernel::ExprKind::op, .op = op, .dtype = dtype.value_or(type(args.back())), .args = args});
   }
+  int32_t fma(int32_t a, int32_t b, int32_t c) {
+    return add({.kind = kernel::ExprKind::fma, .dtype = DType::f32, .args = {a, b, c}});
+  }
   int32_t reduce(Op op, int32_t arg) {
     return add({.kind = kernel::ExprKind::reduce, .op = op, .dtype = type(arg), .args = {arg}});
   }

@@ -17,7 +17,8 @@ using Halves = uint16_t __attribute__((vector_size(32), aligned(2), may_alias));
 
 constexpr int64_t kPanel = BlockLayout::kPanel;
 constexpr int kVectors = kPanel / kLanes;
-constexpr int64_t kBand = 128;  // rows whose sums stay near while a panel is read
+constexpr int64_t kDepth =
+    128;  // of the weights that are floats at a time: they stay in the first-level cache
 constexpr int kTileRows = 6;
 
 // Sixteen f16 numbers that are normal or zero: the bits moved to their places, then the exponent put right.
@@ -126,16 +127,35 @@ INGOT_INLINE void add_rows(const float* x, int64_t x_stride, const float* block,
   }
 }
 
-// A band of rows: each block becomes floats once. `own`: the floats of a block, then the sums.
-template <int Bits>
-INGOT_INLINE void multiply_band(const BlockProduct& p, const std::byte* panel, const float* x, int64_t rows,
-                                float* own) {
+// Blocks that become floats together.
+int64_t blocks_together(const BlockLayout& layout) {
+  return std::clamp<int64_t>(kDepth / layout.block, 1, layout.blocks());
+}
+
+// Rows of x, regrouped: all rows of the depth that is floats at a time follow each other. Rows that are far
+// apart by a power of two would push each other out of the cache.
+void regroup_rows(const BlockProduct& p, float* to) {
   const BlockLayout& layout = p.layout;
-  float* sums = own + layout.block * kPanel;
-  std::memset(sums, 0, static_cast<size_t>(rows * kPanel) * sizeof(float));
-  for (int64_t b = 0; b < layout.blocks(); ++b) {
-    dequantise<Bits>(layout, panel + b * layout.block_bytes(), own);
-    add_rows(x + b * layout.block, layout.depth, own, layout.block, sums, rows);
+  const int64_t step = blocks_together(layout) * layout.block;
+  for (int64_t k = 0; k < layout.depth; k += step) {
+    const int64_t count = std::min(step, layout.depth - k);
+    for (int64_t r = 0; r < p.rows; ++r, to += count) std::copy_n(p.x + r * layout.depth + k, count, to);
+  }
+}
+
+// Several rows: each block becomes floats once. `own`: the floats of some blocks, then the sums.
+template <int Bits>
+INGOT_INLINE void multiply_rows(const BlockProduct& p, const std::byte* panel, const float* x, float* own) {
+  const BlockLayout& layout = p.layout;
+  const int64_t together = blocks_together(layout);
+  float* sums = own + together * layout.block * kPanel;
+  std::memset(sums, 0, static_cast<size_t>(p.rows * kPanel) * sizeof(float));
+  for (int64_t b = 0; b < layout.blocks(); b += together) {
+    const int64_t count = std::min(together, layout.blocks() - b), depth = count * layout.block;
+    for (int64_t i = 0; i < count; ++i)
+      dequantise<Bits>(layout, panel + (b + i) * layout.block_bytes(), own + i * layout.block * kPanel);
+    add_rows(x, depth, own, depth, sums, p.rows);
+    x += p.rows * depth;
   }
 }
 
@@ -145,42 +165,39 @@ INGOT_SIMD void multiply_row_4(const BlockProduct& p, const std::byte* panel, co
 INGOT_SIMD void multiply_row_8(const BlockProduct& p, const std::byte* panel, const float* sums, float* out) {
   multiply_row<8>(p, panel, sums, out);
 }
-INGOT_SIMD void multiply_band_4(const BlockProduct& p, const std::byte* panel, const float* x, int64_t rows,
-                                float* own) {
-  multiply_band<4>(p, panel, x, rows, own);
+INGOT_SIMD void multiply_rows_4(const BlockProduct& p, const std::byte* panel, const float* x, float* own) {
+  multiply_rows<4>(p, panel, x, own);
 }
-INGOT_SIMD void multiply_band_8(const BlockProduct& p, const std::byte* panel, const float* x, int64_t rows,
-                                float* own) {
-  multiply_band<8>(p, panel, x, rows, own);
+INGOT_SIMD void multiply_rows_8(const BlockProduct& p, const std::byte* panel, const float* x, float* own) {
+  multiply_rows<8>(p, panel, x, own);
 }
 
-void multiply_rows(const BlockProduct& p, const std::byte* panel, int64_t first_column, float* own) {
+// `x`: the rows, regrouped.
+void multiply_several(const BlockProduct& p, const std::byte* panel, const float* x, int64_t first_column,
+                      float* own) {
   const int64_t there = std::min(kPanel, p.layout.columns - first_column);
-  const auto band = p.layout.bits == 4 ? multiply_band_4 : multiply_band_8;
-  for (int64_t row = 0; row < p.rows; row += kBand) {
-    const int64_t rows = std::min(kBand, p.rows - row);
-    band(p, panel, p.x + row * p.layout.depth, rows, own);
-    const float* sums = own + p.layout.block * kPanel;
-    for (int64_t r = 0; r < rows; ++r)
-      std::copy_n(sums + r * kPanel, there, p.out + (row + r) * p.layout.columns + first_column);
-  }
+  p.layout.bits == 4 ? multiply_rows_4(p, panel, x, own) : multiply_rows_8(p, panel, x, own);
+  const float* sums = own + blocks_together(p.layout) * p.layout.block * kPanel;
+  for (int64_t r = 0; r < p.rows; ++r)
+    std::copy_n(sums + r * kPanel, there, p.out + r * p.layout.columns + first_column);
 }
 
 }  // namespace
 
-// For one row: whether it is in digits, the sums of its blocks, the digits.
+// For one row: whether it is in digits, the sums of its blocks, the digits. For several: all of them.
 int64_t BlockProduct::shared_floats() const {
-  if (rows != 1) return 0;
+  if (rows != 1) return rows * layout.depth;
   return 1 + layout.blocks() + (has_block_digits(layout) ? block_digit_floats(layout) : 0);
 }
 
 int64_t BlockProduct::thread_floats() const {
-  return rows == 1 ? kPanel : (layout.block + std::min(rows, kBand)) * kPanel;
+  if (rows == 1) return kPanel;
+  return (blocks_together(layout) * layout.block + rows) * kPanel;
 }
 
-void sum_blocks(const BlockProduct& product, float* shared) {
+void prepare_rows(const BlockProduct& product, float* shared) {
   const BlockLayout& layout = product.layout;
-  if (product.rows != 1) return;
+  if (product.rows != 1) return regroup_rows(product, shared);
   const bool in_digits =
       has_block_digits(layout) && make_block_digits(layout, product.x, shared + 1 + layout.blocks());
   *shared++ = in_digits ? 1 : 0;
@@ -200,7 +217,7 @@ void multiply_panels(const BlockProduct& p, const float* shared, float* own, int
     const std::byte* weights = p.weights + panel * p.layout.panel_bytes();
     const int64_t column = panel * kPanel;
     if (p.rows != 1) {
-      multiply_rows(p, weights, column, own);
+      multiply_several(p, weights, shared, column, own);
       continue;
     }
     const bool whole = column + kPanel <= p.layout.columns;

@@ -103,6 +103,9 @@ std::vector<Form> forms() {
         all.push_back({dtype, 1, 70, 64, 32, depth_is_last, zeros, zeros == Zeros::equal});
   for (int64_t rows : {2, 5, 7, 12, 131})
     all.push_back({DType::u4, rows, 100, 96, 16, true, Zeros::equal, true});
+  all.push_back({DType::u4, 129, 64, 32, 32, true, Zeros::none, false});
+  all.push_back({DType::u4, 7, 130, 320, 32, true, Zeros::different, false});
+  all.push_back({DType::i8, 13, 66, 256, 256, false, Zeros::none, true});
   all.push_back({DType::i8, 9, 5, 24, 8, false, Zeros::different, false});
   all.push_back({DType::u4, 1, 64, 128, 128, true, Zeros::none, false});
   all.push_back({DType::u4, 1, 1, 8, 8, true, Zeros::none, false});
@@ -128,7 +131,7 @@ TEST_P(BlockProductTest, EqualsTheProductOfDequantisedWeights) {
   const BlockProduct product{layout, packed.data(), x.data<float>().data(), out.data(), f.rows};
   std::vector<float> shared(static_cast<size_t>(product.shared_floats()));
   std::vector<float> own(static_cast<size_t>(product.thread_floats()));
-  sum_blocks(product, shared.data());
+  prepare_rows(product, shared.data());
   multiply_panels(product, shared.data(), own.data(), 0, layout.panels());
 
   const auto at = [&](int64_t k, int64_t n, int64_t depth) {

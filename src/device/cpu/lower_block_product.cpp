@@ -12,7 +12,8 @@ constexpr int64_t kChunkBytes = int64_t{1} << 17;  // of weights, read by one ch
 class BlockProductStep : public Step {
  public:
   BlockProductStep(BlockProduct product, Place x, Place weights, Place out)
-      : product_(product), x_(x), weights_(weights), out_(out) {
+      : product_(product), rows_(product.rows), x_(x), weights_(weights), out_(out) {
+    product_.rows = std::min(rows_, BlockProduct::kMostRows);
     const BlockLayout& layout = product.layout;
     cost.flops = 2.0 * static_cast<double>(product.rows * layout.columns * layout.depth);
     cost.bytes = static_cast<double>(layout.panels() * layout.panel_bytes() +
@@ -24,18 +25,18 @@ class BlockProductStep : public Step {
     product.x = reinterpret_cast<const float*>(frame.at(x_.buffer, x_.offset));
     product.weights = frame.at(weights_.buffer, weights_.offset);
     product.out = reinterpret_cast<float*>(frame.at(out_.buffer, out_.offset));
-    auto* shared = reinterpret_cast<float*>(frame.scratch_of(0));
-    sum_blocks(product, shared);
-    frame.pool.parallel_for(product.layout.panels(), grain(), [&](int64_t begin, int64_t end, int thread) {
-      auto* own = reinterpret_cast<float*>(frame.scratch_of(thread)) + own_offset();
-      multiply_panels(product, shared, own, begin, end);
-    });
+    for (int64_t row = 0; row < rows_; row += product.rows) {
+      product.rows = std::min(rows_ - row, BlockProduct::kMostRows);
+      multiply(product, frame);
+      product.x += product.rows * product.layout.depth;
+      product.out += product.rows * product.layout.columns;
+    }
   }
 
   std::string describe() const override {
     const BlockLayout& layout = product_.layout;
-    return fmt::format("block product {} rows, {} columns, depth {} of {} bits in blocks of {}",
-                       product_.rows, layout.columns, layout.depth, layout.bits, layout.block);
+    return fmt::format("block product {} rows, {} columns, depth {} of {} bits in blocks of {}", rows_,
+                       layout.columns, layout.depth, layout.bits, layout.block);
   }
 
   int64_t scratch_bytes() const override {
@@ -43,12 +44,22 @@ class BlockProductStep : public Step {
   }
 
  private:
-  int64_t own_offset() const { return (product_.shared_floats() + 15) / 16 * 16; }
-  int64_t grain() const {
-    return product_.rows > 1 ? 1 : std::max<int64_t>(1, kChunkBytes / product_.layout.panel_bytes());
+  void multiply(const BlockProduct& product, const Frame& frame) const {
+    auto* shared = reinterpret_cast<float*>(frame.scratch_of(0));
+    prepare_rows(product, shared);
+    frame.pool.parallel_for(product.layout.panels(), grain(), [&](int64_t begin, int64_t end, int thread) {
+      auto* own = reinterpret_cast<float*>(frame.scratch_of(thread)) + own_offset();
+      multiply_panels(product, shared, own, begin, end);
+    });
   }
 
-  BlockProduct product_;
+  int64_t own_offset() const { return (product_.shared_floats() + 15) / 16 * 16; }
+  int64_t grain() const {
+    return rows_ > 1 ? 1 : std::max<int64_t>(1, kChunkBytes / product_.layout.panel_bytes());
+  }
+
+  BlockProduct product_;  // of the first rows
+  int64_t rows_;
   Place x_;
   Place weights_;
   Place out_;

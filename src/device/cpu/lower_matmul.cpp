@@ -1,3 +1,4 @@
+#include "device/cpu/derived_weights.h"
 #include "device/cpu/static_graph.h"
 #include "device/cpu/tile_lowering.h"
 
@@ -34,7 +35,8 @@ class MatMulLowering {
   void place_operands() {
     if (!in_integers()) {
       a_ = rows_dense(lowering_.as_f32(builder_.place(node_.operands[0])));
-      b_ = builder_.place(node_.operands[1]);
+      b_ = has_derived_weights(builder_.graph(), node_) ? builder_.derived(node_.operands[1])
+                                                        : builder_.place(node_.operands[1]);
       return;
     }
     a_ = rows_dense(

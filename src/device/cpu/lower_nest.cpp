@@ -29,6 +29,7 @@ class NestLowering {
 
   void run() {
     for (int32_t n : group_.nodes) root_expr_ = exprs_.add_node(n, reduced_count());
+    root_expr_ = exprs_.keep_needed(root_expr_);
     for (const GroupLoad& load : exprs_.loads()) add_load(load);
     const Value root{group_.root(), 0};
     const Place out = builder_.allocate(root, output_order());

@@ -96,6 +96,7 @@ void TileLowering::add_steps(int32_t anchor_expr, const std::vector<int>& order,
   int32_t root = anchor_expr;
   for (int32_t n : group_.nodes)
     if (n != group_.anchor) root = exprs_.add_node(n);
+  root = exprs_.keep_needed(root);
   for (const GroupLoad& load : exprs_.loads())
     add_access(
         fits(load.place, load.shape) ? load.place : builder_.dense_copy(load.place, order_for(load, order)),
@@ -125,11 +126,12 @@ TilePlace TileLowering::packed_b(const Place& from, PackSource source, const std
   const Buffer& buffer = builder_.plan().buffers[static_cast<size_t>(from.buffer)];
   if (buffer.kind == Buffer::Kind::constant) {
     auto pack = [&](std::span<std::byte> out) {
+      const std::shared_ptr<const std::byte> content = builder_.content(from);
       builder_.workshop().pool.parallel_for(
           layout.panels() * static_cast<int64_t>(pieces.size()), 1, [&](int64_t begin, int64_t end, int) {
             for (int64_t i = begin; i < end; ++i) {
               PackSource piece = source;
-              piece.data = buffer.memory + from.offset + pieces[static_cast<size_t>(i / layout.panels())];
+              piece.data = content.get() + from.offset + pieces[static_cast<size_t>(i / layout.panels())];
               pack_panels(piece, layout, i % layout.panels(), i % layout.panels() + 1,
                           out.data() + i / layout.panels() * layout.bytes());
             }
@@ -248,17 +250,23 @@ int32_t TileLowering::dequantised(const QuantisedContraction& quantised, int64_t
   const Place sums = column_sums(b, source);
   const auto* sum =
       reinterpret_cast<const int32_t*>(builder_.plan().buffers[static_cast<size_t>(sums.buffer)].memory);
-  std::vector<float> scale, offset;
+  GroupExprs::Affine affine{
+      .factor = {}, .addend = {}, .load = [this, count](const std::vector<double>& values) {
+        const std::vector<float> rounded(values.begin(), values.end());
+        return load_columns(builder_.constant(Tensor::of<float>({count}, rounded)));
+      }};
   for (size_t c = 0; c < scales.size(); ++c) {
-    scale.push_back(static_cast<float>(a_scale * scales[c]));
-    offset.push_back(static_cast<float>(given[c] - static_cast<double>(zero * sum[c]) * a_scale * scales[c]));
+    affine.factor.push_back(a_scale * scales[c]);
+    affine.addend.push_back(given[c] - static_cast<double>(zero * sum[c]) * affine.factor[c]);
   }
-  const int32_t factor = load_columns(builder_.constant(Tensor::of<float>({count}, scale)));
-  const int32_t addend = load_columns(builder_.constant(Tensor::of<float>({count}, offset)));
-  auto op = [&](Op op, std::vector<int32_t> args) {
-    return exprs_.add({.kind = kernel::ExprKind::op, .op = op, .dtype = DType::f32, .args = std::move(args)});
-  };
-  return op(Op::Add, {op(Op::Mul, {op(Op::Cast, {accumulator()}), factor}), addend});
+  affine.base = exprs_.add(
+      {.kind = kernel::ExprKind::op, .op = Op::Cast, .dtype = DType::f32, .args = {accumulator()}});
+  const int32_t real =
+      exprs_.add({.kind = kernel::ExprKind::fma,
+                  .dtype = DType::f32,
+                  .args = {affine.base, affine.load(affine.factor), affine.load(affine.addend)}});
+  exprs_.set_affine(real, std::move(affine));
+  return real;
 }
 
 namespace {

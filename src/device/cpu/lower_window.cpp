@@ -193,12 +193,13 @@ class PoolLowering : public WindowLowering {
   using WindowLowering::WindowLowering;
 
   void run() {
-    read_channels_last(lowering_.as_f32(builder_.place(node_.operands[0])));
     const bool max = node_.op == Op::MaxPool;
+    dequantize_ = dequantize_before_pool(builder_.graph(), node_);
+    read_channels_last(operand(builder_.place(dequantize_ ? dequantize_->operands[0] : node_.operands[0])));
     lowering_.work().types.kind = max ? kernel::TileKind::max : kernel::TileKind::sum;
     if (max) {
       set_windows(window_attrs(node_.as<MaxPoolAttrs>()), node_.as<MaxPoolAttrs>().kernel);
-      problem().padding = -std::numeric_limits<double>::infinity();
+      problem().padding = lowest(x_.view.dtype);
     } else {
       set_windows(window_attrs(node_.as<AveragePoolAttrs>()), node_.as<AveragePoolAttrs>().kernel);
     }
@@ -209,9 +210,20 @@ class PoolLowering : public WindowLowering {
   }
 
  private:
-  // Bytes are compared as real numbers, which hold them exactly.
+  // Maxima of bytes are bytes.
+  Place operand(const Place& x) {
+    if (node_.op != Op::MaxPool || !is_integer(x.view.dtype)) return lowering_.as_f32(x);
+    lowering_.work().types.a = x.view.dtype;
+    return x;
+  }
+
+  static double lowest(DType dtype) {
+    return dtype == DType::u8 ? 0 : dtype == DType::i8 ? -128 : -std::numeric_limits<double>::infinity();
+  }
+
   int32_t maximum() {
     const int32_t most = lowering_.accumulator();
+    if (dequantize_) return lowering_.exprs().dequantized(*dequantize_, most);
     const DType dtype = node_.types[0].dtype;
     if (is_floating(dtype)) return most;
     return lowering_.exprs().add(
@@ -248,6 +260,8 @@ class PoolLowering : public WindowLowering {
     return lowering_.exprs().add(
         {.kind = kernel::ExprKind::op, .op = Op::Div, .dtype = DType::f32, .args = {sum, count}});
   }
+
+  const Node* dequantize_ = nullptr;  // whose integers are read
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "base/paged_memory.h"
 #include "base/sha256.h"
+#include "device/cpu/derived_weights.h"
 #include "device/cpu/quantised.h"
 #include "device/cpu/static_graph.h"
 #include "ingot/error.h"
@@ -117,15 +118,33 @@ Place PlanBuilder::constant(const Tensor& given) {
   return place;
 }
 
-std::string PlanBuilder::weight_name(const Place& place) const {
-  const Buffer& buffer = plan_.buffers[static_cast<size_t>(place.buffer)];
+Place PlanBuilder::derived(Value weights) {
+  const Type& type = graph_.type(weights);
+  const Place place{.buffer = add_buffer({.kind = Buffer::Kind::constant}),
+                    .view = dense_view(type.dtype, static_shape(type), nullptr)};
+  derived_[place.buffer] = weights;
+  return place;
+}
+
+std::string PlanBuilder::weight_name(const Place& place) {
+  const Buffer buffer = plan_.buffers[static_cast<size_t>(place.buffer)];
   std::string name = fmt::format("+{}", place.offset);
   for (int i = 0; i < place.view.rank; ++i)
     name += fmt::format(",{}:{}", place.view.sizes[static_cast<size_t>(i)],
                         place.view.strides[static_cast<size_t>(i)]);
+  if (auto derived = derived_.find(place.buffer); derived != derived_.end())
+    return derived_name(graph_, derived->second, [&](Value v) { return weight_name(this->place(v)); }) + name;
   auto found = workshop_.weight_names.find(buffer.memory);
   if (found != workshop_.weight_names.end()) return found->second + name;
   return to_hex(sha256(std::span(buffer.memory, static_cast<size_t>(buffer.bytes)))) + name;
+}
+
+std::shared_ptr<const std::byte> PlanBuilder::content(const Place& place) const {
+  auto derived = derived_.find(place.buffer);
+  const std::byte* memory = plan_.buffers[static_cast<size_t>(place.buffer)].memory;
+  if (derived == derived_.end()) return {std::shared_ptr<const void>(), memory};
+  const auto tensor = std::make_shared<const Tensor>(derive_weights(graph_, derived->second).aligned());
+  return {tensor, tensor->bytes().data()};
 }
 
 Place PlanBuilder::allocate_arena(DType dtype, const Shape& shape, const std::vector<int>& order) {

@@ -48,8 +48,12 @@ class PlanBuilder {
   int32_t add_buffer(Buffer buffer);
   // Memory for numbers known now; lives as long as the plan.
   Place constant(const Tensor& tensor);
+  // Derived weights: a constant without memory, for those that pack it from content().
+  Place derived(Value weights);
   // Names the content of a constant place within the engine.
-  std::string weight_name(const Place& place) const;
+  std::string weight_name(const Place& place);
+  // The memory behind the buffer of a constant place, for as long as what is returned lives.
+  std::shared_ptr<const std::byte> content(const Place& place) const;
 
   // A copy without gaps, its axes in memory in this order (empty: as they are).
   Place dense_copy(const Place& from, const std::vector<int>& order = {});
@@ -76,6 +80,7 @@ class PlanBuilder {
   std::map<Value, Part> parts_;
   std::map<Value, size_t> outputs_;  // the first output that a value is
   std::vector<std::vector<Place>> places_;
+  std::map<int32_t, Value> derived_;  // by buffer
 };
 
 // The order of axes in memory, outermost first, as the strides tell; axes of one element keep their place.

@@ -3,11 +3,13 @@
 #include <algorithm>
 
 #include "device/cpu/block_weights.h"
+#include "device/cpu/derived_weights.h"
 #include "device/cpu/groups.h"
 #include "device/cpu/nest_types.h"
 #include "device/cpu/static_graph.h"
 #include "device/cpu/view.h"
 #include "ir/numeric.h"
+#include "ir/window.h"
 
 namespace ingot::cpu {
 namespace {
@@ -40,16 +42,6 @@ std::vector<double> numbers(const Tensor& tensor) {
   std::vector<double> out(static_cast<size_t>(tensor.count()));
   decode_to_f64(tensor.dtype(), tensor.bytes().data(), tensor.count(), out.data());
   return out;
-}
-
-// The one zero point; 0 where there is none; empty where it is not constant or differs between channels.
-std::optional<int64_t> constant_zero(const Graph& graph, const Node& node, size_t operand) {
-  if (operand >= node.operands.size() || node.operands[operand].is_none()) return 0;
-  const Tensor* tensor = constant_of(graph, node.operands[operand]);
-  if (!tensor) return std::nullopt;
-  const std::vector<double> all = numbers(*tensor);
-  if (std::ranges::any_of(all, [&](double z) { return z != all[0]; })) return std::nullopt;
-  return static_cast<int64_t>(all[0]);
 }
 
 std::optional<Quantised> dequantised(const Graph& graph, Value v) {
@@ -86,6 +78,15 @@ bool is_integer_form(const Graph& graph, const Node& node) {
 }
 
 }  // namespace
+
+std::optional<int64_t> constant_zero(const Graph& graph, const Node& node, size_t operand) {
+  if (operand >= node.operands.size() || node.operands[operand].is_none()) return 0;
+  const Tensor* tensor = constant_of(graph, node.operands[operand]);
+  if (!tensor) return std::nullopt;
+  const std::vector<double> all = numbers(*tensor);
+  if (std::ranges::any_of(all, [&](double z) { return z != all[0]; })) return std::nullopt;
+  return static_cast<int64_t>(all[0]);
+}
 
 bool is_fusable_quantisation(const Graph& graph, const Node& node) {
   if (node.op != Op::Quantize && node.op != Op::Dequantize) return false;
@@ -126,14 +127,33 @@ bool is_tile_matmul_integer(const Graph& graph, const Node& node) {
   return one_zero && zero && *zero == (b.dtype == DType::u8 ? 128 : 0);
 }
 
+const Node* dequantize_before_pool(const Graph& graph, const Node& node) {
+  if (node.op != Op::MaxPool) return nullptr;
+  const std::optional<Quantised> x = dequantised(graph, node.operands[0]);
+  if (!x || x->scale.count() != 1 || !(numbers(x->scale)[0] > 0)) return nullptr;
+  const auto& attrs = node.as<MaxPoolAttrs>();
+  const Shape in = static_shape(graph.type(x->integers)), out = static_shape(node.types[0]);
+  const WindowAttrs windows = window_attrs(attrs);
+  for (size_t i = 0; i + 2 < in.size(); ++i) {
+    const WindowAxis axis =
+        resolve_padding(windows, window_axis(windows, i, in.size() - 2), in[2 + i], attrs.kernel[i]);
+    const int64_t last = (out[2 + i] - 1) * axis.stride - axis.pad_begin;
+    if (axis.dilation != 1 || axis.pad_begin >= attrs.kernel[i] || last >= in[2 + i]) return nullptr;
+  }
+  return &graph.node(node.operands[0]);
+}
+
 std::vector<Value> operands_read(const Graph& graph, const Node& node) {
   std::vector<Value> operands = node.operands;
+  if (const Node* dequantize = dequantize_before_pool(graph, node)) operands[0] = dequantize->operands[0];
   if (node.op != Op::Conv && node.op != Op::MatMul) return operands;
   if (std::optional<QuantisedContraction> quantised = find_quantised(graph, node)) {
     operands[0] = quantised->a.integers;
     operands[1] = quantised->b.integers;
   } else if (find_block_quantised(graph, node)) {
     operands.resize(1);  // all about the weights is constant
+  } else if (has_derived_weights(graph, node)) {
+    operands.resize(1);
   }
   return operands;
 }

@@ -10,6 +10,9 @@ namespace ingot::cpu {
 // slice.
 bool is_fusable_quantisation(const Graph& graph, const Node& node);
 
+// Its zero point, one for all: 0 where there is none; nothing where it is not constant or differs.
+std::optional<int64_t> constant_zero(const Graph& graph, const Node& node, size_t operand);
+
 // A value in 8-bit integers: real = (integers - zero) * scale.
 struct Quantised {
   Value integers;
@@ -26,6 +29,10 @@ std::optional<QuantisedContraction> find_quantised(const Graph& graph, const Nod
 
 // A matmul_integer that tiles can compute: b constant, one zero point each, that of b in the middle.
 bool is_tile_matmul_integer(const Graph& graph, const Node& node);
+
+// The dequantize node before a max_pool that may as well choose among the integers: of one positive scale,
+// and each window holds one of them.
+const Node* dequantize_before_pool(const Graph& graph, const Node& node);
 
 // What the node reads when its operands are read in integers: its operands otherwise.
 std::vector<Value> operands_read(const Graph& graph, const Node& node);

@@ -162,7 +162,7 @@ void TilePlan::cut_together() {
 void TilePlan::cut_chunks() {
   constexpr double kChunk = 7e3, kMostChunks = 128;  // nanoseconds
   constexpr double kBytesPerNanosecond = 20;
-  const double flops_per_nanosecond = reduces_depth() ? 150 : 40;
+  const double flops_per_nanosecond = !reduces_depth() ? 40 : is_integer(types_.a) ? 500 : 150;
   if (outer_count_ <= 0 || tile_count_ <= 0 || panel_count_ <= 0) {
     outer_chunks_ = 0;
     return;

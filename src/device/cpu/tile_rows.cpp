@@ -42,6 +42,10 @@ TileRows::TileRows(const TileProblem& problem)
     for (size_t inner = i + 1; inner < kRowDims; ++inner)
       for (size_t p = 0; p < places_; ++p) deltas_[i][p] -= steps_[inner][p] * (axes_[inner].extent - 1);
   }
+  for (size_t p = 0; p < places_; ++p) {
+    const bool moves = std::ranges::any_of(steps_, [&](const std::vector<int64_t>& s) { return s[p] != 0; });
+    (moves || p == 0 ? moving_ : fixed_).push_back(p);
+  }
   constexpr int64_t kMostOrdered = 16384;
   if (has_padding() && words_ == 1 && problem.row_count() <= kMostOrdered) order_rows(problem);
 }
@@ -128,7 +132,7 @@ void TileRows::list(Cursor& cursor, int64_t rows, const std::byte** a_rows, std:
   };
   if (is_ordered()) {
     const auto all = static_cast<int64_t>(row_masks_.size());
-    for (size_t p = 0; p < places_; ++p)
+    for (const size_t p : moving_)
       list_offsets(cursor.places[p],
                    offsets_.data() + static_cast<int64_t>(p) * all + cursor.at[kRowDims - 1], rows, out(p));
     cursor.at[kRowDims - 1] += rows;
@@ -136,15 +140,19 @@ void TileRows::list(Cursor& cursor, int64_t rows, const std::byte** a_rows, std:
   }
   for (int64_t row = 0; row < rows;) {
     const int64_t run = run_length(cursor.at, rows - row);
-    for (size_t p = 0; p < places_; ++p) list_equal_steps(cursor.places[p], steps[p], run, out(p) + row);
+    for (const size_t p : moving_) list_equal_steps(cursor.places[p], steps[p], run, out(p) + row);
     const bool wraps = cursor.at[kRowDims - 1] + run == axes_[kRowDims - 1].extent;
     const size_t axis = move(cursor.at, run);
-    for (size_t p = 0; p < places_; ++p) {
+    for (const size_t p : moving_) {
       cursor.places[p] += (wraps ? run - 1 : run) * steps[p];
       if (wraps) cursor.places[p] += deltas_[axis][p];
     }
     row += run;
   }
+}
+
+void TileRows::list_fixed(const Cursor& cursor, std::byte** accesses, int64_t step) const {
+  for (const size_t p : fixed_) accesses[static_cast<int64_t>(p - 1) * step] = cursor.places[p];
 }
 
 bool TileRows::is_inside(const Position& at, int64_t run) const {

@@ -28,8 +28,11 @@ class TileRows {
   // Moves a cursor whose places are those of row 0 to another row.
   void seek(Cursor& cursor, int64_t row) const;
   // Writes the places of rows from the cursor on, `step` pointers from one place's rows to the next one's,
-  // and moves the cursor behind them.
+  // and moves the cursor behind them. Of accesses that are the same in all rows, nothing: see list_fixed.
   void list(Cursor& cursor, int64_t rows, const std::byte** a_rows, std::byte** accesses, int64_t step) const;
+
+  // Writes the places of the others at one row.
+  void list_fixed(const Cursor& cursor, std::byte** accesses, int64_t step) const;
 
   bool has_padding() const { return !inside_everywhere_; }
   // Writes the masks of rows from `at` on: bits of the taps that read the input, `step` words from 64 taps to
@@ -62,6 +65,7 @@ class TileRows {
   }  // a cursor's last position is then the row's place in order
 
   size_t places_ = 1;
+  std::vector<size_t> moving_, fixed_;  // the places that vary along rows, and those that do not
   size_t words_ = 1;
   bool inside_everywhere_ = true;
   std::array<Axis, kRowDims> axes_;

@@ -225,8 +225,10 @@ int64_t TileRun::fill_runs(const Block& block, Range tiles) {
     if (count != 0 && last->tile.rows == run.tile.rows && last->padded == run.padded &&
         last->taps == run.taps)
       ++last->tiles;
-    else
+    else {
+      rows.list_fixed(cursor_, at<std::byte*>(plan_.scratch_.memory) + run.first_row, plan_.rows_together());
       runs[count++] = run;
+    }
   }
   return count;
 }

@@ -181,6 +181,7 @@ class CudaEmitter {
     }
     std::vector<std::string> args;
     for (int32_t arg : e.args) args.push_back(fmt::format("v{}", arg));
+    if (e.kind == ExprKind::fma) return fmt::format("__fmaf_rn({})", fmt::join(args, ", "));
     return cuda_op(e, arithmetic_type(nest_.exprs[index_of(e.args.at(0))].dtype), args);
   }
 

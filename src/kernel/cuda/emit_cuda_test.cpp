@@ -125,6 +125,14 @@ TEST(EmitCuda, RowsWithSizesOfTheCallCompile) {
   expect_compiles(n.nest);
 }
 
+TEST(EmitCuda, AnFmaCompiles) {
+  NestBuilder n({100}, {});
+  const auto x = n.load(DType::f32, {1});
+  n.store(DType::f32, {1}, n.fma(x, x, n.real(1)));
+  EXPECT_NE(emit_cuda(n.nest).find("__fmaf_rn(v0, v0, v1)"), std::string::npos);
+  expect_compiles(n.nest);
+}
+
 TEST(EmitCuda, FoldsOfEveryTypeCompile) {
   for (DType dtype : kTypes) {
     if (dtype == DType::boolean) continue;

@@ -235,6 +235,13 @@ TEST(EmitOp, PowersWithConstantExponents) {
   }
 }
 
+TEST(EmitOp, AnFmaDoesWhatTheInterpreterDoes) {
+  NestBuilder n({kCount}, {});
+  const auto x = n.load(DType::f32, {1}), y = n.load(DType::f32, {1});
+  n.store(DType::f32, {1}, n.fma(x, y, n.op(Op::Mul, {x, n.real(0x1p-23)}, DType::f32)));
+  expect_as_interpreted(n.nest);
+}
+
 TEST(EmitOp, WhatKernelsCannotCompute) {
   EXPECT_FALSE(can_emit(Op::Exp, DType::f64, DType::f64));
   EXPECT_FALSE(can_emit(Op::Mod, DType::f32, DType::f32));

@@ -104,6 +104,7 @@ void emit_tiles(TileFrame& frame) {
   auto& emitter = frame.emitter;
   std::optional<ByteProduct> product;
   if (suits_tile_registers(frame.tile, emitter.target())) product.emplace(frame);
+  emit_tile_prepare(frame);
   auto* tiles = emitter.member_i64(offsetof(TileCall, tiles));
   const Values start{
       emitter.member_pointer(offsetof(TileCall, a_rows)), emitter.member_pointer(offsetof(TileCall, inside)),

@@ -19,6 +19,7 @@ struct TileFrame {
   llvm::Value* memory = nullptr;
   llvm::Value* partial = nullptr;
   llvm::Value* next_b = nullptr;  // moves on with every step of a dot product
+  llvm::Value* kept = nullptr;    // on the stack: what a long epilogue computes once per call
 
   size_t accumulators() const { return static_cast<size_t>(tile.rows) * static_cast<size_t>(tile.vectors); }
   DType accumulator_dtype() const { return is_integer(tile.a) ? DType::i32 : DType::f32; }
@@ -64,6 +65,8 @@ class WindowOp {
 // Tiles whose rows share their windows, all of a call.
 void emit_sliding_tiles(TileFrame& frame);
 
+// Computes what a long epilogue needs once per call; before the first tile.
+void emit_tile_prepare(TileFrame& frame);
 // Fetches what the epilogue will load and store; stores what it makes of the results. `whole`: all columns
 // are valid, or not all are; not given: the code looks.
 void emit_tile_fetch(TileFrame& frame);

@@ -15,7 +15,7 @@ using Values = FunctionEmitter::Values;
 
 // About how many instructions an expression takes per vector; none where it is not short.
 std::optional<size_t> instructions(const Expr& expr) {
-  if (expr.kind == ExprKind::load) return 1;
+  if (expr.kind == ExprKind::load || expr.kind == ExprKind::fma) return 1;
   if (expr.kind != ExprKind::op) return 0;
   switch (expr.op) {
     case Op::Add:
@@ -53,8 +53,10 @@ class TileEpilogue {
         nest_(tile_.epilogue) {
     column_ = emitter_.member_i64(offsetof(TileCall, column));
     columns_ = emitter_.member_i64(offsetof(TileCall, columns));
+    if (frame.kept != nullptr) kept_ = find_kept();
   }
 
+  void prepare();
   void run(const Accumulators& results, std::optional<bool> whole);
   void run(llvm::Value* buffer);
   void fetch();
@@ -66,6 +68,17 @@ class TileEpilogue {
     Values results;
   };
 
+  // An expression that lies on the stack: [vector of columns] from `place` on, where it varies along them.
+  struct Kept {
+    int32_t expr;
+    bool by_column;
+    int64_t place;  // in vectors
+  };
+
+  std::vector<Kept> find_kept() const;
+  llvm::Value* kept_pointer(const Kept& kept, size_t vector);
+  void keep(const Values& masks);
+  llvm::Value* is_whole();
   void finish(const Accumulators& results, bool whole);
   void in_registers(const Accumulators& results, const Values& masks);
   llvm::Value* spill(const Accumulators& results);
@@ -86,6 +99,7 @@ class TileEpilogue {
   llvm::IRBuilder<>& builder_;
   const TileKernel& tile_;
   const LoopNest& nest_;
+  std::vector<Kept> kept_;
   Values starts_;  // of the accesses in the row at hand
   Values firsts_;  // of the accesses in the first row, and bytes to the next one, where rows are neighbours
   Values steps_;
@@ -102,8 +116,11 @@ llvm::Value* TileEpilogue::mask(size_t vector) {
 llvm::Value* TileEpilogue::given_start(int32_t index, llvm::Value* row) {
   const auto& access = nest_.accesses.at(static_cast<size_t>(index));
   auto* slot = builder_.CreateMul(emitter_.member_i64(offsetof(TileCall, memory_step)), emitter_.i64(index));
-  if (row != nullptr && !access.strides.at(0).is(0)) slot = builder_.CreateAdd(slot, row);
-  auto* place = emitter_.at(frame_.memory, builder_.CreateMul(slot, emitter_.i64(sizeof(void*))));
+  const bool fixed = access.strides.at(0).is(0);
+  if (row != nullptr && !fixed) slot = builder_.CreateAdd(slot, row);
+  auto* memory =
+      fixed && row != nullptr ? emitter_.member_pointer(offsetof(TileCall, memory)) : frame_.memory;
+  auto* place = emitter_.at(memory, builder_.CreateMul(slot, emitter_.i64(sizeof(void*))));
   auto* start = builder_.CreateLoad(builder_.getPtrTy(), place);
   if (access.strides.at(1).is(0)) return start;
   return emitter_.at(start, builder_.CreateMul(column_, emitter_.i64(bit_width(access.dtype) / 8)));
@@ -148,12 +165,74 @@ Values TileEpilogue::all_masks() {
   return masks;
 }
 
+// What varies along columns at most is computed once per call, where the epilogue is long.
+std::vector<TileEpilogue::Kept> TileEpilogue::find_kept() const {
+  const std::vector<bool> by_row = varying(nest_, 0), by_column = varying(nest_, 1);
+  std::vector<bool> used(nest_.exprs.size(), false);
+  for (size_t i = 0; i < nest_.exprs.size(); ++i)
+    for (int32_t arg : nest_.exprs[i].args)
+      if (by_row[i]) used[static_cast<size_t>(arg)] = true;
+  std::vector<Kept> kept;
+  int64_t place = 0;
+  for (size_t i = 0; i < nest_.exprs.size(); ++i) {
+    const Expr& e = nest_.exprs[i];
+    const bool is_word = bit_width(arithmetic_type(e.dtype)) == 32;
+    if (!used[i] || by_row[i] || e.kind == ExprKind::constant || !is_word) continue;
+    kept.push_back({static_cast<int32_t>(i), by_column[i], place});
+    place += by_column[i] ? tile_.vectors : 1;
+  }
+  return kept;
+}
+
+llvm::Value* TileEpilogue::kept_pointer(const Kept& kept, size_t vector) {
+  const int64_t place = kept.place + (kept.by_column ? static_cast<int64_t>(vector) : 0);
+  return emitter_.at(frame_.kept, place * frame_.vector_bytes(DType::f32));
+}
+
+void TileEpilogue::keep(const Values& masks) {
+  const Row any{emitter_.i64(0), {}};
+  const auto leaf_at = [&](size_t vector, llvm::Value* mask) {
+    return [this, &any, vector, mask](int32_t index) {
+      return leaf(nest_.exprs.at(static_cast<size_t>(index)), any, vector, mask);
+    };
+  };
+  const auto store = [&](Expressions& expressions, bool by_column, size_t vector) {
+    for (const Kept& kept : kept_)
+      if (kept.by_column == by_column)
+        builder_.CreateAlignedStore(expressions.value(kept.expr), kept_pointer(kept, vector), llvm::Align(4));
+  };
+  starts_.assign(nest_.accesses.size(), nullptr);
+  Expressions everywhere(emitter_, nest_, leaf_at(0, nullptr));
+  store(everywhere, false, 0);
+  for (size_t v = 0; v < masks.size(); ++v) {
+    Expressions column(everywhere, leaf_at(v, masks[v]));
+    store(column, true, v);
+  }
+}
+
+void TileEpilogue::prepare() {
+  if (runs_in_registers(frame_)) return;
+  kept_ = find_kept();
+  if (kept_.empty()) return;
+  const int64_t count = kept_.back().place + (kept_.back().by_column ? tile_.vectors : 1);
+  frame_.kept =
+      alone_in_entry(llvm::ArrayType::get(emitter_.vector_type(DType::f32), static_cast<uint64_t>(count)));
+  auto* last = builder_.CreateICmpNE(emitter_.member_i32(offsetof(TileCall, last)), builder_.getInt32(0));
+  auto* whole = is_whole();
+  emitter_.if_then(builder_.CreateAnd(last, whole), [&] { keep(no_masks()); });
+  emitter_.if_then(builder_.CreateAnd(last, builder_.CreateNot(whole)), [&] { keep(all_masks()); });
+}
+
 void TileEpilogue::row(const Row& row, const Values& masks) {
   starts_.assign(nest_.accesses.size(), nullptr);
   for (size_t v = 0; v < row.results.size(); ++v) {
     Expressions expressions(emitter_, nest_, [&](int32_t index) {
       return leaf(nest_.exprs.at(static_cast<size_t>(index)), row, v, masks[v]);
     });
+    for (const Kept& kept : kept_) {
+      auto* type = emitter_.vector_type(nest_.exprs.at(static_cast<size_t>(kept.expr)).dtype);
+      expressions.set(kept.expr, builder_.CreateAlignedLoad(type, kept_pointer(kept, v), llvm::Align(4)));
+    }
     for (const auto& store : nest_.stores)
       emitter_.store_vector(nest_.accesses.at(static_cast<size_t>(store.access)).dtype,
                             expressions.value(store.expr), pointer(store.access, row.number, v), masks[v]);
@@ -206,10 +285,22 @@ void TileEpilogue::finish(const Accumulators& results, bool whole) {
   row_by_row(spill(results), !whole);
 }
 
+llvm::Value* TileEpilogue::is_whole() {
+  return builder_.CreateICmpSGE(columns_,
+                                emitter_.i64(static_cast<int64_t>(tile_.vectors) * emitter_.lanes()));
+}
+
+// Where both forms read the buffer, nothing keeps the results in registers.
 void TileEpilogue::run(const Accumulators& results, std::optional<bool> whole) {
   if (tile_.window.taps != 0) find_rows();
   if (whole) return finish(results, *whole);
   auto* all = is_whole();
+  if (!runs_in_registers(frame_)) {
+    auto* buffer = spill(results);
+    emitter_.if_then(all, [&] { row_by_row(buffer, false); });
+    emitter_.if_then(builder_.CreateNot(all), [&] { row_by_row(buffer, true); });
+    return;
+  }
   emitter_.if_then(all, [&] { finish(results, true); });
   emitter_.if_then(builder_.CreateNot(all), [&] { finish(results, false); });
 }
@@ -230,6 +321,8 @@ void TileEpilogue::fetch() {
 }
 
 }  // namespace
+
+void emit_tile_prepare(TileFrame& frame) { TileEpilogue(frame).prepare(); }
 
 void emit_tile_fetch(TileFrame& frame) { TileEpilogue(frame).fetch(); }
 

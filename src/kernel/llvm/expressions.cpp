@@ -20,13 +20,14 @@ llvm::Value* Expressions::value(int32_t expr) {
   if (values_.at(i) != nullptr) return values_[i];
   const Expr& e = nest_.exprs[i];
   if (e.kind == ExprKind::constant) return values_[i] = emitter_.constant(e.dtype, e.real, e.integer);
-  if (e.kind != ExprKind::op) return values_[i] = leaf_(expr);
+  if (e.kind != ExprKind::op && e.kind != ExprKind::fma) return values_[i] = leaf_(expr);
   if (const Factors& f = factors_[i]; f.scale != nullptr) {
     auto& b = emitter_.builder();
     return values_[i] = b.CreateFMul(b.CreateFMul(value(e.args[0]), f.scale), f.reciprocal);
   }
   FunctionEmitter::Values args;
   for (int32_t arg : e.args) args.push_back(value(arg));
+  if (e.kind == ExprKind::fma) return values_[i] = emitter_.fma(args.at(0), args.at(1), args.at(2));
   return values_[i] = emit_op(emitter_, nest_, e, std::move(args));
 }
 
