@@ -123,9 +123,10 @@ class Partition {
     return join_anchor(group, n);
   }
 
-  // What is computed before the epilogue ends, beside the anchor.
+  // What is computed before the epilogue ends, beside the anchor. What is quantised is better read in bytes.
   bool join_tile(const Group& group, int32_t n) const {
-    return is_fusable_pointwise(graph_, node(n)) && shape(n) == group.domain && !feeds_anchor(group, n);
+    return node(n).op != Op::Quantize && is_fusable_pointwise(graph_, node(n)) && shape(n) == group.domain &&
+           !feeds_anchor(group, n);
   }
 
   bool feeds_anchor(const Group& group, int32_t n) const {
