@@ -32,6 +32,32 @@ std::optional<size_t> instructions(const Expr& expr) {
   }
 }
 
+// The same where what does not vary along rows is computed beforehand. Less and what selects by it are one.
+std::optional<size_t> later_instructions(const Expr& expr) {
+  switch (expr.kind == ExprKind::op ? expr.op : Op::Input) {
+    case Op::Less:
+    case Op::BitCast: return 0;
+    case Op::Cast:
+    case Op::Select: return 1;
+    default: return instructions(expr);
+  }
+}
+
+// Of a whole tile, with what is kept for all its rows.
+bool keeps_registers(const TileFrame& frame) {
+  constexpr size_t kMostInstructions = 480;
+  const std::vector<bool> by_row = varying(frame.tile.epilogue, 0);
+  size_t count = frame.tile.epilogue.stores.size();
+  for (size_t i = 0; i < by_row.size(); ++i) {
+    if (!by_row[i]) continue;
+    const std::optional<size_t> more = later_instructions(frame.tile.epilogue.exprs[i]);
+    if (!more) return false;
+    count += *more;
+  }
+  return frame.emitter.target().level >= IsaLevel::avx512 &&
+         count * frame.accumulators() <= kMostInstructions;
+}
+
 bool runs_in_registers(const TileFrame& frame) {
   constexpr size_t kMostInstructions = 192;
   size_t count = frame.tile.epilogue.stores.size();
@@ -295,6 +321,11 @@ void TileEpilogue::run(const Accumulators& results, std::optional<bool> whole) {
   if (tile_.window.taps != 0) find_rows();
   if (whole) return finish(results, *whole);
   auto* all = is_whole();
+  if (!runs_in_registers(frame_) && keeps_registers(frame_)) {
+    emitter_.if_then(all, [&] { in_registers(results, no_masks()); });
+    emitter_.if_then(builder_.CreateNot(all), [&] { row_by_row(spill(results), true); });
+    return;
+  }
   if (!runs_in_registers(frame_)) {
     auto* buffer = spill(results);
     emitter_.if_then(all, [&] { row_by_row(buffer, false); });
