@@ -217,6 +217,14 @@ void add_quantized_pools(Table& table) {
       };
       table.push_back({fmt::format("max_pool of dequantised {} of {} channels", to_string(dtype), channels),
                        build, Closeness::exact});
+      auto with_indices = [=](GraphMaker& m) {
+        const Value x = m.g.dequantize(m.tensor(dtype, {1, channels, 8, 6}), number(m, DType::f32, 0.5), {});
+        const auto both = m.g.max_pool(x, {.kernel = {2, 2}, .strides = {2, 2}});
+        return std::vector<Value>{both[0], both[1]};
+      };
+      table.push_back(
+          {fmt::format("max_pool with indices of dequantised {} of {} channels", to_string(dtype), channels),
+           with_indices, Closeness::exact});
     }
 }
 

@@ -128,7 +128,7 @@ bool is_tile_matmul_integer(const Graph& graph, const Node& node) {
 }
 
 const Node* dequantize_before_pool(const Graph& graph, const Node& node) {
-  if (node.op != Op::MaxPool) return nullptr;
+  if (node.op != Op::MaxPool || !is_tile_anchor(graph, node)) return nullptr;
   const std::optional<Quantised> x = dequantised(graph, node.operands[0]);
   if (!x || x->scale.count() != 1 || !(numbers(x->scale)[0] > 0)) return nullptr;
   const auto& attrs = node.as<MaxPoolAttrs>();

@@ -241,8 +241,7 @@ void TileEpilogue::prepare() {
   kept_ = find_kept();
   if (kept_.empty()) return;
   const int64_t count = kept_.back().place + (kept_.back().by_column ? tile_.vectors : 1);
-  frame_.kept =
-      alone_in_entry(llvm::ArrayType::get(emitter_.vector_type(DType::f32), static_cast<uint64_t>(count)));
+  frame_.kept = emitter_.stack(count * frame_.vector_bytes(DType::f32));
   auto* last = builder_.CreateICmpNE(emitter_.member_i32(offsetof(TileCall, last)), builder_.getInt32(0));
   auto* whole = is_whole();
   emitter_.if_then(builder_.CreateAnd(last, whole), [&] { keep(no_masks()); });
@@ -326,12 +325,7 @@ void TileEpilogue::run(const Accumulators& results, std::optional<bool> whole) {
     emitter_.if_then(builder_.CreateNot(all), [&] { row_by_row(spill(results), true); });
     return;
   }
-  if (!runs_in_registers(frame_)) {
-    auto* buffer = spill(results);
-    emitter_.if_then(all, [&] { row_by_row(buffer, false); });
-    emitter_.if_then(builder_.CreateNot(all), [&] { row_by_row(buffer, true); });
-    return;
-  }
+  if (!runs_in_registers(frame_)) return run(spill(results));
   emitter_.if_then(all, [&] { finish(results, true); });
   emitter_.if_then(builder_.CreateNot(all), [&] { finish(results, false); });
 }
