@@ -118,7 +118,6 @@ class TileEpilogue {
   llvm::Value* start_of(int32_t access, llvm::Value* row);
   llvm::Value* pointer(int32_t access, llvm::Value* row, size_t vector);
   llvm::Value* mask(size_t vector);
-  llvm::Value* is_whole();
 
   TileFrame& frame_;
   FunctionEmitter& emitter_;
@@ -308,11 +307,6 @@ void TileEpilogue::finish(const Accumulators& results, bool whole) {
   if (runs_in_registers(frame_) && (whole || has_mask_registers))
     return in_registers(results, whole ? no_masks() : all_masks());
   row_by_row(spill(results), !whole);
-}
-
-llvm::Value* TileEpilogue::is_whole() {
-  return builder_.CreateICmpSGE(columns_,
-                                emitter_.i64(static_cast<int64_t>(tile_.vectors) * emitter_.lanes()));
 }
 
 // Where both forms read the buffer, nothing keeps the results in registers.
