@@ -169,6 +169,7 @@ void TileRun::list_rows(Range tiles) {
   for (int64_t tile = tiles.begin; tile < tiles.end; ++tile) {
     const int64_t height = plan_.height(tile), computed = plan_.tile_of(tile).rows;
     plan_.rows_.list(cursor_, height, a_rows + row, memory + row, step);
+    plan_.rows_.list_fixed(cursor_, memory + row, step);  // of a single row, all are
     list_beyond(row + height, computed - height);
     row += computed;
   }
