@@ -16,7 +16,8 @@ class AllocatorTest : public ::testing::TestWithParam<const char*> {
     return {.device = GetParam(),
             .cache_folder = "",
             .allocator = allocator,
-            .allocation = AllocationStrategy::on_profile_change};
+            .allocation = AllocationStrategy::on_profile_change,
+            .specialization = SpecializationStrategy::eager};  // no thread allocates while a test counts
   }
   std::shared_ptr<const Engine> open() const {
     return open_graph(perceptron_graph(), perceptron_profiles(), config());
