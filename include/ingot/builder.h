@@ -15,6 +15,7 @@
 #include "ingot/graph.h"
 #include "ingot/memory.h"
 #include "ingot/profile.h"
+#include "ingot/refit_mode.h"
 
 // The ahead-of-time half: a graph becomes an engine file, which any machine can open.
 //
@@ -53,6 +54,13 @@ struct BuilderConfig {
   // Part of the engine. Leaves out constants above 1,024 bytes: their names and SHA-256 stay, and such an
   // engine cannot run before it gets them back.
   bool strip_weights = false;
+  // Part of the engine. Weights that can be replaced later (ingot/weights.h): tensors of floating point or
+  // quantised elements of rank 1 and up, and the scales and zero points of quantisation, by their name in the
+  // model. Nothing is computed from them at build time, so a pattern that looks at their content is not
+  // found.
+  RefitMode refit = RefitMode::none;
+  // Part of the engine. individual: exactly these; whole and identical: these too, such as a scalar.
+  std::set<std::string, std::less<>> refit_weights;
   // Part of the engine. Devices it is meant for, most wanted first: "reference", "cpu", "cuda". Any device
   // may still open it.
   std::vector<std::string> targets = {"cpu", "reference"};

@@ -22,6 +22,7 @@
 #include "ingot/tensor.h"
 #include "ingot/type.h"
 #include "ingot/validity.h"
+#include "ingot/weights.h"
 
 // Opens engine files and runs them.
 //
@@ -106,11 +107,15 @@ class INGOT_API Runtime {
 
   // Maps the file, checks it and prepares it for the device. The file may be deleted or replaced by rename
   // while the engine lives. Throws not_found, corrupt, incompatible, unsupported.
-  std::shared_ptr<const Engine> open(const std::string& path) const;
+  std::shared_ptr<const Engine> open(const std::string& path, const OpenOptions& options = {}) const;
   // The same for bytes in memory that `owner` keeps alive; without an owner they are copied. `name` stands
   // for the file in messages.
   std::shared_ptr<const Engine> open(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
-                                     const std::string& name) const;
+                                     const std::string& name, const OpenOptions& options = {}) const;
+  // The same from a reader, which is not needed after the call. Weights are read straight to where they stay,
+  // and their SHA-256 is checked on the way.
+  std::shared_ptr<const Engine> open(EngineReader& reader, const std::string& name,
+                                     const OpenOptions& options = {}) const;
 
   // Whether open() can work, from the first 64 bytes and the size of the file; see also check_engine_header()
   // for bytes in memory. A file that is no engine is an answer; a file that cannot be read throws as open()
@@ -125,12 +130,13 @@ class INGOT_API Runtime {
 // Counters of an engine since it was opened.
 struct EngineStats {
   uint64_t file_bytes = 0;
-  uint64_t weight_bytes = 0;      // constants in the file, each counted once, in memory or not
-  double open_seconds = 0;        // all of Runtime::open
-  double compile_seconds = 0;     // the device's part of it
-  uint64_t kernels = 0;           // that the prepared programs use; 0 for devices without kernels
-  uint64_t kernels_compiled = 0;  // of them, compiled by this process
-  uint64_t kernels_cached = 0;    // of them, found in a cache
+  uint64_t weight_bytes = 0;           // constants, each counted once, with those of the next line
+  uint64_t stripped_weight_bytes = 0;  // of them, those that the engine lacks
+  double open_seconds = 0;             // all of Runtime::open
+  double compile_seconds = 0;          // the device's part of it
+  uint64_t kernels = 0;                // that the prepared programs use; 0 for devices without kernels
+  uint64_t kernels_compiled = 0;       // of them, compiled by this process
+  uint64_t kernels_cached = 0;         // of them, found in a cache
   // Of the cache of the engine, whoever shares it:
   uint64_t cache_rejected = 0;                  // files that were damaged or not private to the user
   uint64_t cache_write_failures = 0;            // files that could not be kept for the next start
@@ -152,7 +158,8 @@ struct EngineStats {
   uint64_t inferences = 0;             // completed by all contexts
 };
 
-// An opened engine. Immutable and thread-safe; any number of contexts share it and its weights.
+// An opened engine. Thread-safe; any number of contexts share it and its weights. Nothing of it changes but
+// its weights, by load_weights() and Refitter, and those between inferences.
 class INGOT_API Engine : public std::enable_shared_from_this<Engine> {
  public:
   struct State;  // of the implementation
@@ -185,6 +192,22 @@ class INGOT_API Engine : public std::enable_shared_from_this<Engine> {
   // Throws not_found for an unknown input, invalid_argument for shapes that no profile allows, that
   // contradict each other or are missing, cancelled; what was prepared before stays.
   PrepareReport prepare(const std::vector<InputShapes>& shapes, const PrepareOptions& options = {}) const;
+  RefitMode refit_mode() const;
+  // Writes the engine with the weights that it has. The bytes are those it was opened from as long as nothing
+  // was changed and `options` leave nothing out, else those that building with these weights gives. Throws
+  // invalid_argument while weights are deferred; as build_engine_file().
+  void save(const std::string& path, const SaveOptions& options = {}) const;
+  void save(EngineWriter& writer, const SaveOptions& options = {}) const;
+  std::vector<std::byte> serialize(const SaveOptions& options = {}) const;
+
+  // Supplies the weights of an engine opened with OpenOptions::defer_weights: from the file or bytes that it
+  // was opened from; from a copy of these; from a reader of the same engine. Content that did not come with
+  // the engine is checked against its SHA-256. All or nothing, once; contexts need not be told. Throws
+  // invalid_argument where weights are not deferred (any more) or there is nothing to read them from,
+  // incompatible for another engine, corrupt for changed weights, device for a reader that gives too little.
+  void load_weights() const;
+  void load_weights(std::span<const std::byte> bytes, std::shared_ptr<const void> owner) const;
+  void load_weights(EngineReader& reader) const;
 
   // Contexts may be created and used in any thread; each serves one thread at a time. `name` appears in
   // errors and log lines; without one it is "context N".
@@ -216,6 +239,7 @@ class INGOT_API Engine : public std::enable_shared_from_this<Engine> {
  private:
   friend class Runtime;
   friend class Context;
+  friend class Refitter;
   explicit Engine(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

@@ -10,6 +10,7 @@
 #include "builder/shapes.h"
 #include "engine/byte_sink.h"
 #include "engine/engine_file.h"
+#include "engine/refit_table.h"
 #include "ingot/builder.h"
 #include "ingot/error.h"
 #include "ingot/logger.h"
@@ -82,11 +83,10 @@ class Build {
     check_memory(graph, config_.memory_limit, keeps_file);
     report_.nodes_before = graph.nodes().size();
     Phase build(watch_, "build", "", 3);
-    Graph shaped = apply_profiles(name_dimensions(graph, config_.dimension_names), config_.profiles);
-    Graph done = run_passes(std::move(shaped));
+    EngineContent content = optimise(graph);
     build.step(1);
-    report_.nodes_after = done.nodes().size();
-    write(std::move(done), sink);
+    report_.nodes_after = content.graph.nodes().size();
+    write(content, sink);
     build.step(2);
     {
       Phase phase(watch_, "publish", "build", 1);
@@ -98,6 +98,20 @@ class Build {
   }
 
  private:
+  EngineContent optimise(const Graph& graph) {
+    const std::vector<ModelWeight> weights = find_weights(graph, config_.refit, config_.refit_weights);
+    EngineContent content{.profiles = config_.profiles, .targets = config_.targets};
+    content.refit = config_.refit;
+    content.stripped = config_.strip_weights;
+    const bool hides = config_.refit != RefitMode::none;
+    Graph model = hides ? hide_weights(graph, weights) : graph;
+    if (hides) content.structure = structure_of(model);
+    Graph shaped = apply_profiles(name_dimensions(model, config_.dimension_names), config_.profiles);
+    content.graph = run_passes(std::move(shaped));
+    if (hides) content.graph = restore_weights(content.graph, weights, content.weights);
+    return content;
+  }
+
   Graph run_passes(Graph graph) {
     Phase phase(watch_, "passes", "build", static_cast<int64_t>(pipeline().size()));
     int64_t done = 0;
@@ -112,14 +126,11 @@ class Build {
     return graph;
   }
 
-  void write(Graph graph, ByteSink& sink) {
+  void write(const EngineContent& content, ByteSink& sink) {
     constexpr int64_t kSteps = 100;
     Phase phase(watch_, "write", "build", kSteps);
     std::optional<ThreadPool> pool;
     if (config_.threads != 1) pool.emplace(config_.threads);
-    EngineContent content{
-        .graph = std::move(graph), .profiles = config_.profiles, .targets = config_.targets};
-    content.stripped = config_.strip_weights;
     int64_t last = 0;
     auto on_bytes = [&](uint64_t done, uint64_t total) {
       auto now = static_cast<int64_t>(static_cast<double>(done) / static_cast<double>(total) * kSteps);

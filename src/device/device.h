@@ -146,6 +146,7 @@ struct CompileOptions {
   std::string isa;  // highest instruction set to use, as the device names them; empty: all there are
   std::shared_ptr<Cache> cache;  // null: none
   bool keep_denormals = false;
+  bool placeholder_weights = false;  // constants are not what they will be: what is made of them is not kept
   std::vector<std::vector<Shape>> shapes = {};  // of the inputs, by profile: prepared at once
   // Where shapes are open: sets of them for whose kinds of kernels generic ones are made at once. Those that
   // the graph turns out to refuse are passed over.

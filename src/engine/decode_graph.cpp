@@ -183,7 +183,8 @@ class Decoder {
     blobs_.is_used[index] = true;
     const BlobRange& range = blobs_.ranges[index];
     if (blobs_.zeros)
-      return Tensor::share(dtype, std::move(shape), {blobs_.zeros.get(), range.size}, blobs_.zeros);
+      return Tensor::share(dtype, std::move(shape), {blobs_.zeros.get() + range.offset, range.size},
+                           blobs_.zeros);
     return Tensor::share(dtype, std::move(shape), blobs_.weights.subspan(range.offset, range.size),
                          blobs_.owner);
   }

@@ -58,6 +58,7 @@ class Decoder {
     read_blobs();
     read_missing();
     read_graphs();
+    read_refit_weights();
     read_profiles();
     for (const auto* t : *engine_.targets()) content_.targets.push_back(t->str());
     content_.producer = engine_.producer()->str();
@@ -101,9 +102,9 @@ class Decoder {
       total += stored->size();
     }
     uint64_t present = content_.stripped ? 0 : end;
-    if (present != sections_.weights.size())
-      corrupt("weights section", fmt::format("{} bytes for its blobs", present),
-              fmt::format("{}", sections_.weights.size()));
+    const uint64_t stated = sections_.header.file_size - sections_.header.weights_offset;
+    if (present != stated || (!sections_.is_deferred && present != sections_.weights.size()))
+      corrupt("weights section", fmt::format("{} bytes for its blobs", present), fmt::format("{}", stated));
     if (total != sections_.header.weight_bytes)
       corrupt("header", fmt::format("{} weight bytes", total),
               fmt::format("{}", sections_.header.weight_bytes));
@@ -114,15 +115,16 @@ class Decoder {
     size_t expected = content_.stripped ? blobs_.size() : 0;
     if (count != expected)
       corrupt("metadata", fmt::format("{} entries of missing weights", expected), fmt::format("{}", count));
-    uint64_t largest = 0;
+    if (!blobs_.empty() && (content_.stripped || sections_.is_deferred))
+      zeros_ = zero_pages(blobs_.back().end());
     for (uint32_t i = 0; i < count; ++i) {
       const stored::MissingBlob& m = *engine_.missing()->Get(i);
-      MissingWeights out{m.name()->str(), blobs_[i].size, {}};
+      budget_.charge(sizeof(MissingWeights) + m.name()->size());
+      MissingWeights out{m.name()->str(), blobs_[i].size, {}, zeros_.get() + blobs_[i].offset};
       std::copy(m.sha256()->bytes()->begin(), m.sha256()->bytes()->end(), out.sha256.begin());
       content_.missing.push_back(std::move(out));
-      largest = std::max(largest, blobs_[i].size);
     }
-    if (largest > 0) zeros_ = zero_pages(largest);
+    content_.zeros = zeros_;
   }
 
   void read_graphs() {
@@ -165,6 +167,42 @@ class Decoder {
     auto unused = std::ranges::find(is_used, false);
     if (unused != is_used.end())
       corrupt(fmt::format("{} {}", kind, unused - is_used.begin()), "a node that uses it", "none");
+  }
+
+  void read_refit_weights() {
+    if (engine_.refit() > static_cast<uint8_t>(RefitMode::identical))
+      corrupt("refit mode", "one of 4", fmt::format("{}", engine_.refit()));
+    content_.refit = static_cast<RefitMode>(engine_.refit());
+    const bool has_table = engine_.weights() != nullptr && engine_.structure() != nullptr;
+    if ((content_.refit != RefitMode::none) != has_table || (engine_.weights() != nullptr) != has_table)
+      corrupt("refit mode", "weights and a structure with a mode, none without", "others");
+    if (!has_table) return;
+    std::copy_n(engine_.structure()->bytes()->begin(), content_.structure.size(), content_.structure.begin());
+    std::vector<bool> is_taken(content_.graph.nodes().size());
+    for (const stored::RefitWeight* w : *engine_.weights()) read_refit_weight(*w, is_taken);
+  }
+
+  void read_refit_weight(const stored::RefitWeight& stored, std::vector<bool>& is_taken) {
+    require_aligned(*stored.nodes());
+    budget_.charge(sizeof(RefitWeight) + stored.name()->size() + stored.nodes()->size() * sizeof(int32_t));
+    RefitWeight weight{stored.name()->str(), {stored.nodes()->begin(), stored.nodes()->end()}};
+    if (weight.name.empty() || weight.nodes.empty() ||
+        (!content_.weights.empty() && weight.name <= content_.weights.back().name))
+      corrupt("weight '" + weight.name + "'", "names in ascending order, with their constants", "others");
+    const Type* type = nullptr;
+    for (int32_t node : weight.nodes) {
+      const bool is_ours = node >= 0 && node < static_cast<int32_t>(is_taken.size()) &&
+                           !is_taken[static_cast<size_t>(node)] &&
+                           content_.graph.nodes()[static_cast<size_t>(node)].op == Op::Constant;
+      if (!is_ours)
+        corrupt("weight '" + weight.name + "'", "constants of its own", fmt::format("node {}", node));
+      is_taken[static_cast<size_t>(node)] = true;
+      const Type& own = content_.graph.nodes()[static_cast<size_t>(node)].types[0];
+      if (type == nullptr) type = &own;
+      if (own.dtype == DType::string || own != *type)
+        corrupt("weight '" + weight.name + "'", "numbers of one type", to_string(own));
+    }
+    content_.weights.push_back(std::move(weight));
   }
 
   void read_profiles() {

@@ -15,6 +15,7 @@ struct EngineSections {
   std::span<const std::byte> metadata;
   std::span<const std::byte> weights;
   std::shared_ptr<const void> owner;
+  bool is_deferred = false;  // `weights` is not there yet: zeros in its place
 };
 
 // Rebuilds the content from the sections. Throws Error: incompatible, corrupt, out_of_memory, and

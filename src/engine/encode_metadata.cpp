@@ -42,9 +42,14 @@ class Encoder {
     if (content_.stripped) missing = missing_blobs();
     auto profiles = out_.CreateVector(map(content_.profiles, [&](const Profile& p) { return profile(p); }));
     auto targets = texts(content_.targets);
+    Offsets<Offset<stored::RefitWeight>> weights;
+    if (content_.refit != RefitMode::none) weights = refit_weights();
+    const stored::Sha256 structure(content_.structure);
     auto producer = text(producer_text(producer_version()));
     stored::FinishEngineBuffer(
-        out_, stored::CreateEngine(out_, producer, types, graphs, blobs, missing, profiles, targets));
+        out_, stored::CreateEngine(out_, producer, types, graphs, blobs, missing, profiles, targets,
+                                   static_cast<uint8_t>(content_.refit), weights,
+                                   content_.refit == RefitMode::none ? nullptr : &structure));
     auto* begin = reinterpret_cast<const std::byte*>(out_.GetBufferPointer());
     return {begin, begin + out_.GetSize()};
   }
@@ -173,6 +178,13 @@ class Encoder {
       all.push_back(stored::CreateMissingBlob(out_, text(blobs_.blobs()[i].name), &digest));
     }
     return out_.CreateVector(all);
+  }
+
+  Offsets<Offset<stored::RefitWeight>> refit_weights() {
+    return out_.CreateVector(map(content_.weights, [&](const RefitWeight& w) {
+      auto name = text(w.name);
+      return stored::CreateRefitWeight(out_, name, out_.CreateVector(w.nodes));
+    }));
   }
 
   Offset<stored::Profile> profile(const Profile& p) {

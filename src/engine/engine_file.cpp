@@ -61,12 +61,18 @@ EngineContent decode(const EngineSections& sections, std::string_view name) {
   }
 }
 
-EngineSections sections_of(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
-                           std::string_view name) {
-  EngineHeader header = checked_header(bytes, name);
-  auto metadata = bytes.subspan(kMetadataOffset, header.metadata_size);
-  check_digest(name, "metadata", metadata, digest_at(bytes, kHeaderSize));
-  return {header, metadata, bytes.subspan(header.weights_offset), std::move(owner)};
+EngineSections sections_of(const EngineHeader& header, const EnginePieces& pieces, std::string_view name) {
+  auto metadata = pieces.start.subspan(kMetadataOffset, header.metadata_size);
+  check_digest(name, "metadata", metadata, digest_at(pieces.start, kHeaderSize));
+  return {header, metadata, pieces.weights, pieces.owner, pieces.is_deferred};
+}
+
+EngineContent read_whole(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
+                         std::string_view name) {
+  const EngineHeader header = checked_header(bytes, bytes.size(), name);
+  const EnginePieces pieces{bytes.first(header.weights_offset), bytes.subspan(header.weights_offset),
+                            std::move(owner)};
+  return decode(sections_of(header, pieces, name), name);
 }
 
 // Hashes the weights section while it is written.
@@ -116,7 +122,8 @@ EngineHeader make_header(const EngineContent& content, const BlobTable& blobs, u
   EngineHeader header;
   header.format_version = kEngineFormatVersion;
   header.oldest_reader = kOldestEngineFormatVersion;
-  header.flags = content.profiles.empty() ? 0 : kHasProfiles;
+  header.flags =
+      (content.profiles.empty() ? 0 : kHasProfiles) | (content.refit == RefitMode::none ? 0 : kRefittable);
   header.features = features_of(content.graph) | (content.stripped ? kStrippedWeights : 0);
   header.producer_version = producer_version();
   header.weights_offset = section == 0 ? metadata_end : *try_align_up(metadata_end, kPageSize);
@@ -135,17 +142,35 @@ EngineContent read_engine(std::span<const std::byte> bytes, std::shared_ptr<cons
     if (reinterpret_cast<uintptr_t>(bytes.data()) % kBlobAlignment != 0) {
       auto copy = std::make_shared<Tensor>(Tensor::allocate(DType::u8, {static_cast<int64_t>(bytes.size())}));
       std::ranges::copy(bytes, copy->mutable_bytes().begin());
-      return decode(sections_of(copy->bytes(), copy, name), name);
+      return read_whole(copy->bytes(), copy, name);
     }
-    return decode(sections_of(bytes, std::move(owner), name), name);
+    return read_whole(bytes, std::move(owner), name);
   });
+}
+
+EngineContent read_engine(const EnginePieces& pieces, std::string_view name) {
+  return guarded("engine file", name, [&] {
+    const uint64_t size = pieces.is_deferred && pieces.start.size() >= kHeaderSize
+                              ? decode_header(pieces.start).file_size
+                              : pieces.start.size() + pieces.weights.size();
+    const EngineHeader header = checked_header(pieces.start, size, name);
+    if (pieces.start.size() != header.weights_offset)
+      fail(name, fmt::format("{} bytes before the weights", header.weights_offset),
+           fmt::format("{}", pieces.start.size()));
+    return decode(sections_of(header, pieces, name), name);
+  });
+}
+
+void verify_weights(std::span<const std::byte> start, std::span<const std::byte> weights,
+                    std::string_view name) {
+  check_digest(name, "weights", weights, digest_at(start, kHeaderSize + 32));
 }
 
 void verify_engine(std::span<const std::byte> bytes, std::string_view name) {
   (void)read_engine(bytes, nullptr, name);
   EngineHeader header = decode_header(bytes);
   check_zeros(name, bytes, uint64_t{header.metadata_offset} + header.metadata_size, header.weights_offset);
-  check_digest(name, "weights", bytes.subspan(header.weights_offset), digest_at(bytes, kHeaderSize + 32));
+  verify_weights(bytes, bytes.subspan(header.weights_offset), name);
 }
 
 Digest engine_digest(std::span<const std::byte> bytes) {

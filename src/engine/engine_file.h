@@ -11,6 +11,7 @@
 #include "base/sha256.h"
 #include "ingot/builder.h"
 #include "ingot/graph.h"
+#include "ingot/refit_mode.h"
 
 // The engine file as a value. FORMAT.md has every byte.
 namespace ingot {
@@ -26,6 +27,13 @@ struct MissingWeights {
   std::string name;  // origin of the first node that uses it
   uint64_t size = 0;
   Digest sha256{};
+  const std::byte* zeros = nullptr;  // what the graph reads in its place
+};
+
+// A weight that can be replaced: constants of the main graph, of one type, that stand for it.
+struct RefitWeight {
+  std::string name;
+  std::vector<int32_t> nodes;
 };
 
 struct EngineContent {
@@ -33,10 +41,14 @@ struct EngineContent {
   std::vector<Profile> profiles = {};
   std::vector<std::string> targets = {};
   std::string producer = {};  // set by the reader
-  // Stripped engines: constants above kLargestInlineConstant read as zeros, and `missing` tells what they
-  // should be. The graph then serves to look at, not to run.
+  RefitMode refit = RefitMode::none;
+  std::vector<RefitWeight> weights = {};  // sorted by name; none without a mode
+  Digest structure{};                     // of the model without these weights; zero without a mode
+  // Stripped engines: constants above kLargestInlineConstant read as zeros, each blob at an address of its
+  // own, and `missing` tells what they should be. The graph then serves to look at, not to run.
   bool stripped = false;
-  std::vector<MissingWeights> missing = {};  // set by the reader
+  std::vector<MissingWeights> missing = {};     // set by the reader
+  std::shared_ptr<const std::byte> zeros = {};  // that they point into
 };
 
 // Reads an engine of which `owner` keeps the bytes alive; constants are views into them. Checks everything
@@ -45,6 +57,22 @@ struct EngineContent {
 // version, or ops and features that this build does not know, all listed); out_of_memory. Thread-safe.
 EngineContent read_engine(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
                           std::string_view name);
+
+// An engine whose weights lie apart: `start` is all before them, `weights` their section. Deferred: the
+// weights are not there yet; constants read as zeros, as in a stripped engine.
+struct EnginePieces {
+  std::span<const std::byte> start;
+  std::span<const std::byte> weights;
+  std::shared_ptr<const void> owner;
+  bool is_deferred = false;
+};
+
+// As above; `start` must begin at a multiple of 64.
+EngineContent read_engine(const EnginePieces& pieces, std::string_view name);
+
+// Throws Error(corrupt) unless this is the weights section that belongs to `start`.
+void verify_weights(std::span<const std::byte> start, std::span<const std::byte> weights,
+                    std::string_view name);
 
 // As read_engine, and checks the SHA-256 of the weights and that padding is zero.
 void verify_engine(std::span<const std::byte> bytes, std::string_view name);

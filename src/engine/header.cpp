@@ -217,8 +217,8 @@ EngineHeader decode_header(std::span<const std::byte> bytes) {
           .metadata_size = get<uint32_t>(bytes, 52)};
 }
 
-EngineHeader checked_header(std::span<const std::byte> file, std::string_view name) {
-  HeaderCheck check(file, {.file_size = file.size(), .memory = std::nullopt});
+EngineHeader checked_header(std::span<const std::byte> start, uint64_t file_size, std::string_view name) {
+  HeaderCheck check(start, {.file_size = file_size, .memory = std::nullopt});
   for (Finding& f : check.findings) {
     if (!is_fatal(f.reason)) continue;
     throw Error({.code = code_of(f.reason),

@@ -28,6 +28,7 @@ inline constexpr uint32_t kKnownFeatures = (1 << 5) - 1;
 
 // Bits of EngineHeader::flags: facts that a reader may ignore.
 inline constexpr uint32_t kHasProfiles = 1 << 0;
+inline constexpr uint32_t kRefittable = 1 << 1;  // has weights that can be replaced
 
 struct EngineHeader {
   uint16_t format_version = 0;
@@ -48,9 +49,9 @@ std::array<std::byte, kHeaderSize> encode_header(const EngineHeader& header);
 // The fields of 64 bytes as they stand, unchecked.
 EngineHeader decode_header(std::span<const std::byte> bytes);
 
-// Throws Error(corrupt or incompatible) that names the file unless the header and the size of the file are
-// right.
-EngineHeader checked_header(std::span<const std::byte> file, std::string_view name);
+// Throws Error(corrupt or incompatible) that names the file unless the header, which `start` begins with, and
+// the size of the file are right.
+EngineHeader checked_header(std::span<const std::byte> start, uint64_t file_size, std::string_view name);
 
 // Of this library, for the header.
 uint32_t producer_version();

@@ -148,7 +148,9 @@ TEST(EngineHeader, FileSizeAndMemoryAreComparedWhenKnown) {
 
 TEST(EngineHeader, ErrorsTellWhoIsToBlame) {
   EngineHeader h = good_header();
-  auto code = [&] { return thrown_by([&] { checked_header(encode_header(h), "a.ingot"); }).code(); };
+  auto code = [&] {
+    return thrown_by([&] { checked_header(encode_header(h), kHeaderSize, "a.ingot"); }).code();
+  };
   EXPECT_EQ(code(), ErrorCode::corrupt);  // the file ends behind the header
   h.format_version = h.oldest_reader = 9;
   EXPECT_EQ(code(), ErrorCode::incompatible);

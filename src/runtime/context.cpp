@@ -87,7 +87,7 @@ ContextStats Context::stats() const {
 void Context::set_profiling(bool on) {
   Use::of(*state_, [&] {
     state_->require_idle();
-    state_->execution->set_profiling(on);
+    state_->set_profiling(on);
   });
 }
 
@@ -243,6 +243,7 @@ Shape Context::result_shape(std::string_view output) const {
 
 void Context::enqueue(Stream& stream) {
   Use::of(*state_, [&] {
+    state_->shared().require_weights();
     Stream::State& queue = *stream.state_;
     queue.require_open();
     const auto consumed = state_->inputs_consumed ? queue.new_point() : nullptr;
@@ -259,6 +260,7 @@ std::map<std::string, Datum> Context::run(const std::map<std::string, Datum>& in
   return Use::of(*state_, [&] {
     std::vector<Datum> data = order_inputs(state_->shared(), inputs);
     require_types(state_->shared(), data);
+    state_->shared().require_weights();
     const std::vector<std::optional<Shape>> shapes = shapes_of(data);
     choose_profile(state_->shared(), shapes);
     const MemoryBlock memory = state_->memory.for_inference(shapes);

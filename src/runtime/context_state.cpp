@@ -51,7 +51,8 @@ Context::State::State(std::shared_ptr<const Engine> owner, const ContextOptions&
       name(options.name),
       diagnostics(shared().diagnostics.with(options.recorder)),
       memory(*engine->state_, options.allocation.value_or(shared().allocation), name),
-      execution(engine->state_->program->start()) {
+      program(shared().program.load()),
+      execution(program->start()) {
   for (const PortInfo& port : shared().inputs) inputs.push_back({.shape = known_shape(port.type)});
   outputs.resize(shared().outputs.size());
 }
@@ -242,12 +243,27 @@ void Context::State::end(double seconds, bool completed) {
   if (completed) stats.last_seconds = seconds;
 }
 
+void Context::State::follow_engine() {
+  std::shared_ptr<const Program> now = shared().program.load();
+  if (now == program) return;
+  std::unique_ptr<Execution> next = now->start();
+  if (profiling) next->set_profiling(true);
+  execution = std::move(next);
+  program = std::move(now);
+}
+
+void Context::State::set_profiling(bool on) {
+  execution->set_profiling(on);
+  profiling = on;
+}
+
 void Context::State::perform(std::span<const Datum> data, OutputSink& sink, const MemoryBlock& block,
                              bool keep_shapes) {
   const Stopwatch watch;
   const uint64_t held = memory.account()->bytes(MemoryPurpose::activation);
   try {
     const MemoryScope scope(memory.account(), MemoryPurpose::activation);
+    follow_engine();
     execution->use_memory(block.bytes);
     execution->run(data, sink);
   } catch (...) {

@@ -68,9 +68,10 @@ struct Context::State {
   // The same on memory of the application.
   void perform_bound(const Bindings& bindings);
   void change_profile(size_t wanted);
-  void follow_shapes();       // changes the profile to that of the shapes set, where it is to be chosen
-  void forget_shapes();       // but for those that types fix
-  void require_idle() const;  // throws while inferences are pending
+  void follow_shapes();         // changes the profile to that of the shapes set, where it is to be chosen
+  void forget_shapes();         // but for those that types fix
+  void require_idle() const;    // throws while inferences are pending
+  void set_profiling(bool on);  // while idle
   std::vector<std::optional<Shape>> input_shapes() const;
   size_t memory_size_for_shapes() const;  // as that of Context
   MemoryUse memory_use() const;           // as that of Context
@@ -80,7 +81,9 @@ struct Context::State {
   const std::string name;
   const Diagnostics diagnostics;
   ContextMemory memory;
-  const std::unique_ptr<Execution> execution;
+  std::shared_ptr<const Program> program;  // of the execution
+  std::unique_ptr<Execution> execution;
+  bool profiling = false;
   std::atomic_flag busy;
 
   size_t profile = 0;
@@ -100,6 +103,7 @@ struct Context::State {
   std::vector<Shape> running_shapes;
 
  private:
+  void follow_engine();  // begins with the program that the engine has now
   std::vector<Datum> gather_inputs() const;
   bool has_all_shapes() const;  // throws where equal names have different sizes
   void log_growth(uint64_t before) const;

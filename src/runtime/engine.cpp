@@ -12,7 +12,7 @@ void fail_stripped(const Engine::State& engine) {
                .name = engine.name,
                .expected = "an engine with its weights",
                .observed = engine.missing_weights,
-               .remedy = "Build it again without stripping weights."});
+               .remedy = "Give it its weights with a Refitter or 'ingot refit'."});
 }
 
 namespace {
@@ -65,8 +65,13 @@ const PortInfo& Engine::output(std::string_view name) const {
 
 EngineStats Engine::stats() const {
   EngineStats stats = state_->fixed;
-  if (state_->program) {
-    const ProgramStats program = state_->program->stats();
+  {
+    const std::lock_guard lock(state_->weights.mutex);
+    for (const MissingWeights& missing : state_->weights.content.missing)
+      stats.stripped_weight_bytes += missing.size;
+  }
+  if (const auto running = state_->program.load()) {
+    const ProgramStats program = running->stats();
     stats.kernels = program.kernels;
     stats.kernels_compiled = program.kernels_compiled;
     stats.kernels_cached = program.kernels_cached;
@@ -91,6 +96,18 @@ EngineStats Engine::stats() const {
   stats.contexts_created = state_->contexts_created;
   stats.inferences = state_->inferences;
   return stats;
+}
+
+RefitMode Engine::refit_mode() const { return state_->weights.content.refit; }
+
+void Engine::State::require_weights() const {
+  if (!weights.deferred) return;
+  throw Error({.code = ErrorCode::invalid_argument,
+               .object = "engine",
+               .name = name,
+               .expected = "its weights",
+               .observed = missing_weights,
+               .remedy = "Call Engine::load_weights() first."});
 }
 
 MachineSpeed Engine::measure_speed() const {

@@ -7,13 +7,15 @@
 #include "base/memory_account.h"
 #include "device/device.h"
 #include "ingot/runtime.h"
+#include "runtime/engine_weights.h"
+#include "runtime/shared_program.h"
 
 namespace ingot {
 
-// All of it is set before an application sees the engine, but for the counters.
+// All of it is set before an application sees the engine, but for the counters and what follows from weights.
 struct Engine::State {
   std::string name;
-  std::string identity;  // digest of the file
+  std::string identity;  // digest of the file, or of what became of it
   std::string device;
   std::string producer;
   std::map<std::string, std::string> metadata;
@@ -21,8 +23,9 @@ struct Engine::State {
   std::vector<PortInfo> inputs;
   std::vector<PortInfo> outputs;
   std::vector<IgnoredSetting> ignored_settings;
-  std::string missing_weights;             // what a stripped engine lacks, for messages; else empty
-  std::shared_ptr<const Program> program;  // null while weights are missing
+  std::string missing_weights;  // what the engine was opened without, for messages; else empty
+  SharedProgram program;        // null while weights are missing
+  EngineWeights weights;
   Diagnostics diagnostics;
   EngineStats fixed;  // without the counters below
   std::atomic<uint64_t> contexts_created = 0;
@@ -34,6 +37,7 @@ struct Engine::State {
   // Throws where the engine was not opened for it.
   WeightStreaming weight_streaming() const;
   void set_weight_streaming_budget(uint64_t bytes) const;
+  void require_weights() const;  // throws while they are deferred
 
   // What contexts of a profile compute in, or of all profiles, at most. None where a size has no upper bound.
   // Found out at the first call. Not while weights are missing.

@@ -18,6 +18,7 @@
 #include "engine/header.h"
 #include "ingot/error.h"
 #include "runtime/devices.h"
+#include "runtime/engine_image.h"
 #include "runtime/engine_state.h"
 #include "runtime/ports.h"
 #include "runtime/runtime_cache_state.h"
@@ -28,12 +29,6 @@ namespace ingot {
 namespace {
 
 constexpr std::string_view kObject = "engine file";
-
-std::string describe_missing(const std::vector<MissingWeights>& missing) {
-  uint64_t bytes = 0;
-  for (const MissingWeights& weights : missing) bytes += weights.size;
-  return fmt::format("stripped of {} constants, {} bytes", missing.size(), bytes);
-}
 
 // Reads until the buffer is full or the file ends.
 size_t read_start(const UniqueFd& fd, const std::string& path, std::span<std::byte> buffer) {
@@ -58,13 +53,6 @@ EngineValidity check_file(const std::string& path) {
   const size_t size = read_start(fd, path, header);
   return check_engine_header(std::span(header).first(size),
                              {.file_size = static_cast<uint64_t>(info.st_size), .memory = std::nullopt});
-}
-
-// A copy, aligned as the reader wants it.
-std::shared_ptr<const Tensor> copy_bytes(std::span<const std::byte> bytes) {
-  Tensor copy = Tensor::allocate(DType::u8, {static_cast<int64_t>(bytes.size())});
-  std::copy(bytes.begin(), bytes.end(), copy.mutable_bytes().begin());
-  return std::make_shared<const Tensor>(std::move(copy));
 }
 
 // A cache object, or the folder that the configuration or the environment names.
@@ -92,70 +80,97 @@ struct Runtime::State {
   std::shared_ptr<RuntimeCache> cache;
   std::shared_ptr<MemoryAccount> memory;
 
-  std::unique_ptr<Engine::State> load(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
-                                      const std::string& name, bool is_file = false) const;
-  void compile(Engine::State& engine, std::shared_ptr<const Graph> graph,
-               std::span<const std::byte> mapped_file) const;
+  static std::unique_ptr<Engine::State> load(const std::shared_ptr<const State>& runtime, EngineImage image,
+                                             const std::string& name, const OpenOptions& options);
+  // Once an engine has its ports and profiles.
+  std::shared_ptr<const Program> compile(const Engine::State& engine, std::shared_ptr<const Graph> graph,
+                                         const std::string& identity, bool placeholders) const;
+  static void take(Engine::State& engine, EngineContent content, EngineImage image);
+  // Compiles what can be, and lets the engine compile again for other weights.
+  static void prepare_weights(const std::shared_ptr<const State>& runtime, Engine::State& engine, bool defer);
   void log_open(const Engine::State& engine, const std::vector<std::string>& targets) const;
   void log_memory(const Engine::State& engine) const;
 };
 
-std::unique_ptr<Engine::State> Runtime::State::load(std::span<const std::byte> bytes,
-                                                    std::shared_ptr<const void> owner,
-                                                    const std::string& name, bool is_file) const {
+void Runtime::State::take(Engine::State& engine, EngineContent content, EngineImage image) {
+  engine.producer = content.producer;
+  engine.metadata = content.graph.metadata();
+  engine.inputs = list_inputs(content.graph, content.profiles);
+  engine.outputs = list_outputs(content.graph);
+  engine.profiles = content.profiles;
+  engine.identity = to_hex(engine_digest(image.start));
+  const EngineValidity header = check_engine_header(image.start);
+  engine.fixed.file_bytes = header.file_size;
+  engine.fixed.weight_bytes = header.weight_bytes;
+  if (content.stripped) engine.missing_weights = describe_missing(content.missing);
+  engine.weights.graph = std::make_shared<const Graph>(std::move(content.graph));
+  content.graph = {};
+  engine.weights.content = std::move(content);
+  engine.weights.image = std::move(image);
+}
+
+void Runtime::State::prepare_weights(const std::shared_ptr<const State>& runtime, Engine::State& engine,
+                                     bool defer) {
+  EngineWeights& weights = engine.weights;
+  weights.deferred = defer && !weights.content.stripped;
+  if (weights.deferred) engine.missing_weights = describe_deferred(*weights.graph);
+  weights.compile = [runtime, self = &engine](std::shared_ptr<const Graph> graph, const std::string& identity,
+                                              bool placeholders) {
+    return runtime->compile(*self, std::move(graph), identity, placeholders);
+  };
+  if (weights.content.stripped) return;
   const Stopwatch watch;
-  const auto own_memory = std::make_shared<MemoryAccount>(memory);
+  engine.program = weights.compile(weights.graph, engine.identity, weights.deferred);
+  engine.fixed.compile_seconds = watch.seconds();
+}
+
+std::unique_ptr<Engine::State> Runtime::State::load(const std::shared_ptr<const State>& runtime,
+                                                    EngineImage image, const std::string& name,
+                                                    const OpenOptions& options) {
+  const Stopwatch watch;
+  const auto own_memory = std::make_shared<MemoryAccount>(runtime->memory);
   const MemoryScope scope(own_memory, MemoryPurpose::weights);
-  const MemoryChange change(diagnostics, memory, fmt::format("opening of engine '{}'", name));
-  // `owner` stays until the end: the content of an engine without large weights does not keep it.
-  EngineContent content = read_engine(bytes, owner, name);
+  const MemoryChange change(runtime->diagnostics, runtime->memory,
+                            fmt::format("opening of engine '{}'", name));
+  EngineContent content = read_engine(pieces_of(image, options.defer_weights), name);
   auto engine = std::make_unique<Engine::State>();
   engine->name = name;
-  engine->identity = to_hex(engine_digest(bytes));
-  engine->device = config.device;
-  engine->producer = content.producer;
-  engine->metadata = content.graph.metadata();
-  engine->inputs = list_inputs(content.graph, content.profiles);
-  engine->outputs = list_outputs(content.graph);
-  engine->profiles = std::move(content.profiles);
-  engine->ignored_settings = find_ignored(config, device);
-  engine->diagnostics = diagnostics;
+  engine->device = runtime->config.device;
+  engine->ignored_settings = find_ignored(runtime->config, runtime->device);
+  engine->diagnostics = runtime->diagnostics;
   engine->memory = own_memory;
-  engine->allocation = config.allocation;
-  engine->fixed.file_bytes = bytes.size();
-  engine->fixed.weight_bytes = check_engine_header(bytes).weight_bytes;
-  if (content.stripped) {
-    engine->missing_weights = describe_missing(content.missing);
-  } else {
-    compile(*engine, std::make_shared<const Graph>(std::move(content.graph)),
-            is_file ? bytes : std::span<const std::byte>());
-  }
+  engine->allocation = runtime->config.allocation;
+  const std::vector<std::string> targets = content.targets;
+  take(*engine, std::move(content), std::move(image));
+  prepare_weights(runtime, *engine, options.defer_weights);
   engine->fixed.open_seconds = watch.seconds();
-  log_open(*engine, content.targets);
-  log_memory(*engine);
+  runtime->log_open(*engine, targets);
+  runtime->log_memory(*engine);
   change.finish();
   return engine;
 }
 
-void Runtime::State::compile(Engine::State& engine, std::shared_ptr<const Graph> graph,
-                             std::span<const std::byte> mapped_file) const {
-  const Stopwatch watch;
+std::shared_ptr<const Program> Runtime::State::compile(const Engine::State& engine,
+                                                       std::shared_ptr<const Graph> graph,
+                                                       const std::string& identity, bool placeholders) const {
+  const auto running = engine.program.load();
+  const auto streaming = running ? running->weight_streaming() : std::nullopt;
   CompileOptions options{.threads = config.threads,
                          .cpus = config.cpus,
-                         .identity = engine.identity,
+                         .identity = identity,
                          .isa = config.isa,
                          .cache = cache->state().cache,
                          .keep_denormals = config.keep_denormals,
+                         .placeholder_weights = placeholders,
                          .shapes = shapes_to_prepare(engine.inputs, engine.profiles.size()),
                          .samples = sample_shapes(engine),
                          .specialization = config.specialization,
                          .deterministic = config.deterministic,
                          .memory = engine.memory,
-                         .weight_budget = config.weight_streaming_budget,
-                         .mapped_file = mapped_file,
+                         .weight_budget = streaming ? streaming->budget : config.weight_streaming_budget,
+                         .mapped_file = engine.weights.image.mapped_file,
                          .diagnostics = diagnostics};
-  engine.program = device.compile(std::move(graph), options);
-  engine.fixed.compile_seconds = watch.seconds();
+  return device.compile(std::move(graph), options);
 }
 
 void Runtime::State::log_open(const Engine::State& engine, const std::vector<std::string>& targets) const {
@@ -203,23 +218,31 @@ Runtime::~Runtime() = default;
 
 std::vector<std::string> Runtime::devices() { return device_names(); }
 
-std::shared_ptr<const Engine> Runtime::open(const std::string& path) const {
+std::shared_ptr<const Engine> Runtime::open(const std::string& path, const OpenOptions& options) const {
   return reported(state_->diagnostics, [&] {
     std::shared_ptr<const MappedFile> file = MappedFile::open(path, kObject);
-    const std::span<const std::byte> bytes = file->bytes();
-    return std::shared_ptr<const Engine>(new Engine(state_->load(bytes, std::move(file), path, true)));
+    EngineImage image = image_of(file->bytes(), file, path);
+    image.mapped_file = file->bytes();
+    return std::shared_ptr<const Engine>(new Engine(State::load(state_, std::move(image), path, options)));
   });
 }
 
 std::shared_ptr<const Engine> Runtime::open(std::span<const std::byte> bytes,
-                                            std::shared_ptr<const void> owner,
-                                            const std::string& name) const {
+                                            std::shared_ptr<const void> owner, const std::string& name,
+                                            const OpenOptions& options) const {
   return reported(state_->diagnostics, [&] {
     const MemoryScope scope(state_->memory, MemoryPurpose::weights);
-    std::shared_ptr<const Tensor> copy;
-    if (!owner) copy = copy_bytes(bytes);
-    auto state = copy ? state_->load(copy->bytes(), copy, name) : state_->load(bytes, owner, name);
-    return std::shared_ptr<const Engine>(new Engine(std::move(state)));
+    return std::shared_ptr<const Engine>(
+        new Engine(State::load(state_, image_of(bytes, std::move(owner), name), name, options)));
+  });
+}
+
+std::shared_ptr<const Engine> Runtime::open(EngineReader& reader, const std::string& name,
+                                            const OpenOptions& options) const {
+  return reported(state_->diagnostics, [&] {
+    const MemoryScope scope(state_->memory, MemoryPurpose::weights);
+    EngineImage image = read_image(reader, name, !options.defer_weights);
+    return std::shared_ptr<const Engine>(new Engine(State::load(state_, std::move(image), name, options)));
   });
 }
 

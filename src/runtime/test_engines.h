@@ -1,9 +1,11 @@
 #pragma once
 
 #include <mutex>
+#include <set>
 
 #include "ingot/graph.h"
 #include "ingot/profile.h"
+#include "ingot/refit_mode.h"
 #include "ingot/runtime.h"
 #include "support/quiet_logger.h"
 
@@ -15,6 +17,8 @@ struct FileOptions {
   std::vector<Profile> profiles = {};
   std::vector<std::string> targets = {"cpu", "reference"};
   bool stripped = false;
+  RefitMode refit = RefitMode::none;
+  std::set<std::string, std::less<>> refit_weights = {};
 };
 std::vector<std::byte> engine_bytes(Graph graph, FileOptions options = {});
 std::shared_ptr<const Engine> open_graph(Graph graph, std::vector<Profile> profiles = {},

@@ -4,8 +4,21 @@
 
 #include "engine/byte_sink.h"
 #include "engine/engine_file.h"
+#include "engine/refit_table.h"
 
 namespace ingot {
+namespace {
+
+// What a builder does, but for its passes.
+void add_refit_weights(EngineContent& content, RefitMode mode, const WeightNames& names) {
+  const std::vector<ModelWeight> weights = find_weights(content.graph, mode, names);
+  const Graph hidden = hide_weights(content.graph, weights);
+  content.refit = mode;
+  content.structure = structure_of(hidden);
+  content.graph = restore_weights(hidden, weights, content.weights);
+}
+
+}  // namespace
 
 std::vector<std::byte> engine_bytes(Graph graph, FileOptions options) {
   EngineContent content;
@@ -13,6 +26,7 @@ std::vector<std::byte> engine_bytes(Graph graph, FileOptions options) {
   content.profiles = std::move(options.profiles);
   content.targets = std::move(options.targets);
   content.stripped = options.stripped;
+  if (options.refit != RefitMode::none) add_refit_weights(content, options.refit, options.refit_weights);
   MemorySink sink;
   write_engine(content, sink);
   return sink.take();

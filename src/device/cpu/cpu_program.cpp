@@ -25,7 +25,8 @@ void name_constants(const Graph& graph, const std::string& prefix,
 
 // Panels are as wide as registers allow.
 std::string weights_key(const kernel::Target& target, const CompileOptions& options) {
-  return options.identity.empty() ? "" : fmt::format("{}-{}", options.identity, to_string(target));
+  if (options.identity.empty() || options.placeholder_weights) return "";
+  return fmt::format("{}-{}", options.identity, to_string(target));
 }
 
 std::shared_ptr<Cache> cache_of(const CompileOptions& options) {
