@@ -67,6 +67,11 @@ struct BuilderConfig {
   // Part of the engine, since it changes the graph. Names of passes to skip.
   std::set<std::string, std::less<>> disabled_passes;
 
+  // Part of the engine. Names of outputs that are not results but values to look at: an engine does not list
+  // or compute them unless a context has a listener (Context::set_debug_listener()). What passes may fuse
+  // with them is less.
+  std::vector<std::string> debug_tensors;
+
   // Called after each pass that ran, with the graph that it gave. May throw to stop.
   std::function<void(std::string_view pass, const Graph& graph)> on_pass;
   // Verifies the graph after each pass rather than at the end only.

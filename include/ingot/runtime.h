@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ingot/debug.h"
 #include "ingot/execution_profile.h"
 #include "ingot/export.h"
 #include "ingot/logger.h"
@@ -178,6 +179,8 @@ class INGOT_API Engine : public std::enable_shared_from_this<Engine> {
   const PortInfo& input(std::string_view name) const;
   const PortInfo& output(std::string_view name) const;
   const std::vector<Profile>& profiles() const;  // none: takes every shape the graph allows
+  // What BuilderConfig::debug_tensors named, in the order of the graph; outputs() has none of them.
+  std::vector<PortInfo> debug_tensors() const;
   // What was set in RuntimeConfig and has no effect on this device; also in the log at level info.
   const std::vector<IgnoredSetting>& ignored_settings() const;
 
@@ -311,8 +314,13 @@ class INGOT_API Context {
   // Memory of the caller, naturally aligned for the element type, read or written by each inference enqueued
   // from now on; it must live, and inputs must not change, until the stream has been synchronised. `bytes` is
   // the size of the memory: exactly that of an input, at least that of an output. It is checked at once where
-  // the type fixes it, else by enqueue() or, where only running can tell, by the inference. Null undoes a
-  // binding.
+  // the type fixes it, else by enqueue() or, where only running can tell, by the inference. Null with 0 bytes
+  // undoes a binding.
+  //
+  // An output may have the address of an input that it replaces, as the cache of an attention: the inference
+  // reads what was there and leaves the new values, in place where the device can show that each element is
+  // read before it is written, else by way of other memory. If such an inference fails, the content is
+  // unspecified. Any other overlap is refused by enqueue(), with the names of both.
   void bind_input(std::string_view name, const void* memory, size_t bytes);
   void bind_output(std::string_view name, void* memory, size_t bytes);
   // The same with the element type checked.
@@ -341,6 +349,13 @@ class INGOT_API Context {
   Shape result_shape(std::string_view output) const;
 
   ContextStats stats() const;  // any thread
+
+  // Shows the debug tensors of each inference from now on; null shows them no more. Without a listener they
+  // cost nothing: inferences run the program that does not have them. With one they run another, which the
+  // first listener of an engine makes, and which may compute results in other steps; what was profiled is
+  // forgotten, and stats() of the engine tell nothing of it. Throws invalid_argument for an engine without
+  // debug tensors and while inferences are pending.
+  void set_debug_listener(DebugListener listener);
 
   // Measures the steps of all inferences from now on, or of none; forgets what was measured before. Off at
   // first, and then costs nothing; while on, every step takes about a tenth of a microsecond more. Waits for

@@ -1,4 +1,5 @@
 #include <array>
+#include <numeric>
 #include <set>
 
 #include "base/atomic_file.h"
@@ -9,12 +10,14 @@
 #include "builder/progress.h"
 #include "builder/shapes.h"
 #include "engine/byte_sink.h"
+#include "engine/debug_names.h"
 #include "engine/engine_file.h"
 #include "engine/refit_table.h"
 #include "ingot/builder.h"
 #include "ingot/error.h"
 #include "ingot/logger.h"
 #include "ir/op_info.h"
+#include "ir/select_outputs.h"
 #include "ir/verify.h"
 #include "passes/pipeline.h"
 
@@ -107,7 +110,8 @@ class Build {
     Graph model = hides ? hide_weights(graph, weights) : graph;
     if (hides) content.structure = structure_of(model);
     Graph shaped = apply_profiles(name_dimensions(model, config_.dimension_names), config_.profiles);
-    content.graph = run_passes(std::move(shaped));
+    require_debug_outputs(shaped, config_.debug_tensors);
+    content.graph = mark_debug(run_passes(std::move(shaped)));
     if (hides) content.graph = restore_weights(content.graph, weights, content.weights);
     return content;
   }
@@ -124,6 +128,14 @@ class Build {
     graph = run_pipeline(std::move(graph), options);
     verify(graph);
     return graph;
+  }
+
+  Graph mark_debug(Graph graph) const {
+    const Notes notes = with_debug_names(graph.metadata(), config_.debug_tensors);
+    if (notes == graph.metadata()) return graph;
+    std::vector<size_t> all(graph.outputs().size());
+    std::iota(all.begin(), all.end(), size_t{0});
+    return select_outputs(graph, all, notes);
   }
 
   void write(const EngineContent& content, ByteSink& sink) {

@@ -31,6 +31,11 @@ class OutputSink {
   // allocator, so it may block. Throws Error when the memory is too small or refused.
   virtual std::optional<std::span<std::byte>> memory(size_t index, const Shape& shape) = 0;
 
+  // The input in whose memory an output is to lie, at the same address, if the caller wants that. Then the
+  // device asks for memory() when nothing reads that input any more, or where each element is read before the
+  // one at its place is written.
+  virtual std::optional<size_t> in_place_of(size_t) const { return std::nullopt; }
+
   // Hands over a finished output; does not block. Strings, sequences and optionals always go this way.
   virtual void deliver(size_t index, Datum output) = 0;
 };

@@ -42,6 +42,16 @@ std::vector<Datum> order_inputs(const Engine::State& engine, const std::map<std:
   return data;
 }
 
+// A tensor of any type could have the shape.
+void require_possible(const PortInfo& input, const Shape& shape) {
+  try {
+    element_count(shape);
+  } catch (const Error& e) {
+    refuse("input", input.name, e.parts().expected, e.parts().observed,
+           "Set the shape of the memory to read.");
+  }
+}
+
 std::vector<std::optional<Shape>> shapes_of(const std::vector<Datum>& data) {
   std::vector<std::optional<Shape>> shapes;
   for (const Datum& datum : data)
@@ -98,12 +108,16 @@ ExecutionProfile Context::execution_profile() const {
   });
 }
 
+void Context::set_debug_listener(DebugListener listener) {
+  Use::of(*state_, [&] { state_->listen(std::move(listener)); });
+}
+
 void Context::set_profile(size_t profile) {
   Use::of(*state_, [&] {
     const size_t count = state_->shared().profiles.size();
     if (profile >= std::max<size_t>(count, 1))
       refuse("context", name(), fmt::format("one of {} profiles, counted from 0", count),
-             fmt::format("{}", profile));
+             fmt::format("{}", profile), "Engine::profiles() lists them.");
     state_->change_profile(profile);
     state_->chooses_profile = false;
     state_->forget_shapes();
@@ -147,7 +161,7 @@ void Context::set_shape(std::string_view input, Shape shape) {
     const PortInfo& port = engine.inputs[index];
     if (!port.type.is_tensor())
       refuse("input", port.name, "a tensor", to_string(port.type), "Use run() for it.");
-    element_count(shape);
+    require_possible(port, shape);
     if (port.type.dims) {
       SymbolBinder alone;
       alone.bind_shape(port.name, *port.type.dims, shape);
@@ -185,6 +199,7 @@ void Context::bind_input(std::string_view name, const void* memory, size_t bytes
     const PortInfo& port = engine.inputs[index];
     InputSlot& slot = state_->inputs[index];
     require_raw(port, "input");
+    require_address(port, "input", memory, bytes);
     require_aligned(port, "input", memory);
     std::optional<Shape> fixed = known_shape(port.type);
     if (memory && fixed) require_input_bytes(port, *fixed, bytes);
@@ -200,6 +215,7 @@ void Context::bind_output(std::string_view name, void* memory, size_t bytes) {
     const size_t index = find_port(engine.outputs, "output", name);
     const PortInfo& port = engine.outputs[index];
     require_raw(port, "output");
+    require_address(port, "output", memory, bytes);
     require_aligned(port, "output", memory);
     std::optional<Shape> fixed = known_shape(port.type);
     if (memory && fixed) require_output_bytes(port, *fixed, bytes);

@@ -6,6 +6,7 @@
 #include "ingot/error.h"
 #include "runtime/engine_state.h"
 #include "runtime/outputs.h"
+#include "runtime/overlap.h"
 #include "runtime/ports.h"
 #include "runtime/profile_choice.h"
 
@@ -137,10 +138,20 @@ std::shared_ptr<const Bindings> Context::State::bindings() {
   if (!bound) {
     follow_shapes();
     std::vector<Datum> data = gather_inputs();
+    auto in_place = find_in_place(shared(), inputs, outputs);
     bound = std::make_shared<const Bindings>(
-        Bindings{std::move(data), outputs, memory.for_inference(input_shapes())});
+        Bindings{std::move(data), outputs, std::move(in_place), memory.for_inference(input_shapes())});
   }
   return bound;
+}
+
+void Context::State::listen(DebugListener listener) {
+  require_idle();
+  if (listener && !shared().debug)
+    throw Error(invalid("engine", shared().name, "debug tensors to listen to", "none",
+                        "Name outputs in BuilderConfig::debug_tensors and build it again."));
+  if (listener) shared().debug_program();  // so that no inference waits for it
+  debug_listener = std::move(listener);
 }
 
 void Context::State::change_profile(size_t wanted) {
@@ -244,7 +255,7 @@ void Context::State::end(double seconds, bool completed) {
 }
 
 void Context::State::follow_engine() {
-  std::shared_ptr<const Program> now = shared().program.load();
+  std::shared_ptr<const Program> now = debug_listener ? shared().debug_program() : shared().program.load();
   if (now == program) return;
   std::unique_ptr<Execution> next = now->start();
   if (profiling) next->set_profiling(true);
@@ -265,7 +276,12 @@ void Context::State::perform(std::span<const Datum> data, OutputSink& sink, cons
     const MemoryScope scope(memory.account(), MemoryPurpose::activation);
     follow_engine();
     execution->use_memory(block.bytes);
-    execution->run(data, sink);
+    if (debug_listener) {
+      DebugSink debug_sink(*shared().debug, debug_listener, sink);
+      execution->run(data, debug_sink);
+    } else {
+      execution->run(data, sink);
+    }
   } catch (...) {
     ErrorParts parts = current_error().parts();
     parts.object = fmt::format("context '{}': {}", name, parts.object);
@@ -291,7 +307,7 @@ void Context::State::log_growth(uint64_t before) const {
 }
 
 void Context::State::perform_bound(const Bindings& from) {
-  BoundOutputs sink(shared().outputs, from.outputs, running_shapes);
+  BoundOutputs sink(shared(), from, running_shapes);
   perform(from.inputs, sink, from.memory, true);
 }
 

@@ -26,6 +26,7 @@ struct OutputSlot {
 struct Bindings {
   std::vector<Datum> inputs;
   std::vector<OutputSlot> outputs;
+  std::vector<std::optional<size_t>> in_place;  // by output: the input in whose memory it lies
   MemoryBlock memory;
 };
 
@@ -67,6 +68,7 @@ struct Context::State {
                bool keep_shapes);
   // The same on memory of the application.
   void perform_bound(const Bindings& bindings);
+  void listen(DebugListener listener);  // as Context::set_debug_listener()
   void change_profile(size_t wanted);
   void follow_shapes();         // changes the profile to that of the shapes set, where it is to be chosen
   void forget_shapes();         // but for those that types fix
@@ -92,6 +94,7 @@ struct Context::State {
   std::vector<OutputSlot> outputs;
   std::shared_ptr<const Bindings> bound;  // of these slots; null after a change
   std::optional<Event> inputs_consumed;
+  DebugListener debug_listener;
 
   mutable std::mutex mutex;
   ContextStats stats;

@@ -49,6 +49,15 @@ const std::map<std::string, std::string>& Engine::metadata() const { return stat
 const std::vector<PortInfo>& Engine::inputs() const { return state_->inputs; }
 const std::vector<PortInfo>& Engine::outputs() const { return state_->outputs; }
 const std::vector<Profile>& Engine::profiles() const { return state_->profiles; }
+std::shared_ptr<const Program> Engine::State::debug_program() const {
+  require_weights();
+  const std::lock_guard lock(weights.mutex);
+  return debug->program(weights.graph);
+}
+
+std::vector<PortInfo> Engine::debug_tensors() const {
+  return state_->debug ? state_->debug->tensors() : std::vector<PortInfo>();
+}
 const std::vector<IgnoredSetting>& Engine::ignored_settings() const { return state_->ignored_settings; }
 
 const PortInfo& Engine::input(std::string_view name) const {

@@ -7,6 +7,7 @@
 #include "base/memory_account.h"
 #include "device/device.h"
 #include "ingot/runtime.h"
+#include "runtime/debug.h"
 #include "runtime/engine_weights.h"
 #include "runtime/shared_program.h"
 
@@ -23,8 +24,9 @@ struct Engine::State {
   std::vector<PortInfo> inputs;
   std::vector<PortInfo> outputs;
   std::vector<IgnoredSetting> ignored_settings;
-  std::string missing_weights;  // what the engine was opened without, for messages; else empty
-  SharedProgram program;        // null while weights are missing
+  std::unique_ptr<DebugTensors> debug;  // null: it has none
+  std::string missing_weights;          // what the engine was opened without, for messages; else empty
+  SharedProgram program;                // null while weights are missing
   EngineWeights weights;
   Diagnostics diagnostics;
   EngineStats fixed;  // without the counters below
@@ -37,6 +39,8 @@ struct Engine::State {
   // Throws where the engine was not opened for it.
   WeightStreaming weight_streaming() const;
   void set_weight_streaming_budget(uint64_t bytes) const;
+  // Of the weights at hand; compiled at the first call.
+  std::shared_ptr<const Program> debug_program() const;
   void require_weights() const;  // throws while they are deferred
 
   // What contexts of a profile compute in, or of all profiles, at most. None where a size has no upper bound.

@@ -3,27 +3,28 @@
 #include "device/device.h"
 #include "ingot/runtime.h"
 #include "runtime/context_state.h"
+#include "runtime/engine_state.h"
 
 namespace ingot {
 
-// Outputs go to memory of the application, checked for size and alignment. Their shapes are written to
-// `shapes`.
+// Outputs go to memory of the application, checked for size, alignment and overlap. Their shapes are written
+// to `shapes`.
 class BoundOutputs : public OutputSink {
  public:
-  BoundOutputs(const std::vector<PortInfo>& ports, const std::vector<OutputSlot>& slots,
-               std::vector<Shape>& shapes)
-      : ports_(ports), slots_(slots), shapes_(shapes) {
-    shapes_.resize(ports.size());
+  BoundOutputs(const Engine::State& engine, const Bindings& bindings, std::vector<Shape>& shapes)
+      : engine_(engine), bindings_(bindings), shapes_(shapes) {
+    shapes_.resize(engine.outputs.size());
   }
 
   std::optional<std::span<std::byte>> memory(size_t index, const Shape& shape) override;
   void deliver(size_t index, Datum output) override;
+  std::optional<size_t> in_place_of(size_t index) const override { return bindings_.in_place[index]; }
 
  private:
-  void* allocate(size_t index, const Shape& shape, size_t bytes) const;
+  std::byte* allocate(size_t index, const Shape& shape, size_t bytes) const;
 
-  const std::vector<PortInfo>& ports_;
-  const std::vector<OutputSlot>& slots_;
+  const Engine::State& engine_;
+  const Bindings& bindings_;
   std::vector<Shape>& shapes_;
 };
 

@@ -120,6 +120,16 @@ void require_output_bytes(const PortInfo& output, const Shape& shape, size_t byt
                .remedy = "Bind more memory or set an output allocator."});
 }
 
+void require_address(const PortInfo& port, std::string_view kind, const void* memory, size_t bytes) {
+  if (memory || bytes == 0) return;
+  throw Error({.code = ErrorCode::invalid_argument,
+               .object = std::string(kind),
+               .name = port.name,
+               .expected = fmt::format("the address of {} bytes", bytes),
+               .observed = "null",
+               .remedy = "Give null with 0 bytes to undo a binding."});
+}
+
 void require_aligned(const PortInfo& port, std::string_view kind, const void* memory) {
   const auto alignment = static_cast<uintptr_t>(std::max(bit_width(port.type.dtype) / 8, 1));
   const auto address = reinterpret_cast<uintptr_t>(memory);

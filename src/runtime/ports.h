@@ -28,6 +28,8 @@ std::vector<std::vector<Shape>> shapes_to_prepare(const std::vector<PortInfo>& i
 // those.
 void require_input_bytes(const PortInfo& input, const Shape& shape, size_t bytes);
 void require_output_bytes(const PortInfo& output, const Shape& shape, size_t bytes);
+// Throws it for null with more than 0 bytes.
+void require_address(const PortInfo& port, std::string_view kind, const void* memory, size_t bytes);
 // Throws it unless the memory is aligned for the elements of the port.
 void require_aligned(const PortInfo& port, std::string_view kind, const void* memory);
 

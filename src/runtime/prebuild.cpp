@@ -2,6 +2,7 @@
 #include "base/reported.h"
 #include "engine/engine_file.h"
 #include "ingot/error.h"
+#include "runtime/debug.h"
 #include "runtime/devices.h"
 #include "runtime/ports.h"
 #include "runtime/runtime_cache_state.h"
@@ -48,7 +49,9 @@ void prebuild_kernels(const std::string& engine_path, const std::vector<std::str
           fmt::format("engine '{}' has no profile that says which shapes to prebuild kernels for; "
                       "build it with profiles",
                       engine_path));
-    const auto graph = std::make_shared<const Graph>(std::move(content.graph));
+    const auto debug = DebugTensors::of(content.graph);
+    const auto graph =
+        std::make_shared<const Graph>(debug ? debug->without(content.graph) : std::move(content.graph));
     for (const std::string& target : targets)
       find_device(target.substr(0, target.find(':'))).prebuild(graph, options, target);
   });

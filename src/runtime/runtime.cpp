@@ -14,6 +14,7 @@
 #include "base/reported.h"
 #include "base/sha256.h"
 #include "base/stopwatch.h"
+#include "engine/debug_names.h"
 #include "engine/engine_file.h"
 #include "engine/header.h"
 #include "ingot/error.h"
@@ -83,8 +84,12 @@ struct Runtime::State {
   static std::unique_ptr<Engine::State> load(const std::shared_ptr<const State>& runtime, EngineImage image,
                                              const std::string& name, const OpenOptions& options);
   // Once an engine has its ports and profiles.
+  CompileOptions options_for(const Engine::State& engine, const std::string& identity,
+                             bool placeholders) const;
   std::shared_ptr<const Program> compile(const Engine::State& engine, std::shared_ptr<const Graph> graph,
                                          const std::string& identity, bool placeholders) const;
+  std::shared_ptr<const Program> compile_debug(const Engine::State& engine,
+                                               std::shared_ptr<const Graph> graph) const;
   static void take(Engine::State& engine, EngineContent content, EngineImage image);
   // Compiles what can be, and lets the engine compile again for other weights.
   static void prepare_weights(const std::shared_ptr<const State>& runtime, Engine::State& engine, bool defer);
@@ -94,9 +99,13 @@ struct Runtime::State {
 
 void Runtime::State::take(Engine::State& engine, EngineContent content, EngineImage image) {
   engine.producer = content.producer;
-  engine.metadata = content.graph.metadata();
+  engine.metadata = with_debug_names(content.graph.metadata(), {});
   engine.inputs = list_inputs(content.graph, content.profiles);
   engine.outputs = list_outputs(content.graph);
+  if (auto debug = DebugTensors::of(content.graph)) {
+    std::erase_if(engine.outputs, [&](const PortInfo& port) { return debug->has(port.name); });
+    engine.debug = std::move(debug);
+  }
   engine.profiles = content.profiles;
   engine.identity = to_hex(engine_digest(image.start));
   const EngineValidity header = check_engine_header(image.start);
@@ -118,6 +127,10 @@ void Runtime::State::prepare_weights(const std::shared_ptr<const State>& runtime
                                               bool placeholders) {
     return runtime->compile(*self, std::move(graph), identity, placeholders);
   };
+  if (engine.debug)
+    engine.debug->set_compile([runtime, self = &engine](std::shared_ptr<const Graph> graph) {
+      return runtime->compile_debug(*self, std::move(graph));
+    });
   if (weights.content.stripped) return;
   const Stopwatch watch;
   engine.program = weights.compile(weights.graph, engine.identity, weights.deferred);
@@ -150,9 +163,8 @@ std::unique_ptr<Engine::State> Runtime::State::load(const std::shared_ptr<const 
   return engine;
 }
 
-std::shared_ptr<const Program> Runtime::State::compile(const Engine::State& engine,
-                                                       std::shared_ptr<const Graph> graph,
-                                                       const std::string& identity, bool placeholders) const {
+CompileOptions Runtime::State::options_for(const Engine::State& engine, const std::string& identity,
+                                           bool placeholders) const {
   const auto running = engine.program.load();
   const auto streaming = running ? running->weight_streaming() : std::nullopt;
   CompileOptions options{.threads = config.threads,
@@ -170,6 +182,23 @@ std::shared_ptr<const Program> Runtime::State::compile(const Engine::State& engi
                          .weight_budget = streaming ? streaming->budget : config.weight_streaming_budget,
                          .mapped_file = engine.weights.image.mapped_file,
                          .diagnostics = diagnostics};
+  return options;
+}
+
+std::shared_ptr<const Program> Runtime::State::compile(const Engine::State& engine,
+                                                       std::shared_ptr<const Graph> graph,
+                                                       const std::string& identity, bool placeholders) const {
+  if (engine.debug) graph = std::make_shared<const Graph>(engine.debug->without(*graph));
+  return device.compile(std::move(graph), options_for(engine, identity, placeholders));
+}
+
+// Weights are cached by their place in the graph, which is another one here: so not at all.
+std::shared_ptr<const Program> Runtime::State::compile_debug(const Engine::State& engine,
+                                                             std::shared_ptr<const Graph> graph) const {
+  CompileOptions options = options_for(engine, "", false);
+  options.weight_budget.reset();
+  options.mapped_file = {};
+  const MemoryScope scope(engine.memory, MemoryPurpose::weights);
   return device.compile(std::move(graph), options);
 }
 

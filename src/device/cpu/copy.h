@@ -6,8 +6,9 @@
 namespace ingot::cpu {
 
 // Moves each element of `from` to the same position of `to`: equal sizes, elements of equal width, a byte at
-// least; the memory of the two does not overlap. `to` repeats no element. Views that differ in the order of
-// their strides (transpositions) are moved in blocks that use whole cache lines on both sides.
+// least; the memory of the two does not overlap, or each element has its place already. `to` repeats no
+// element. Views that differ in the order of their strides (transpositions) are moved in blocks that use
+// whole cache lines on both sides.
 void copy(const View& from, const View& to, ThreadPool& pool);
 
 // Sets every element of `to` to the one that `element` points to.

@@ -7,6 +7,7 @@
 #include "device/cpu/host_node.h"
 #include "device/cpu/step_info.h"
 #include "device/reference/evaluate.h"
+#include "device/reference/give_outputs.h"
 #include "ingot/error.h"
 #include "ir/op_info.h"
 
@@ -105,12 +106,29 @@ const Datum& CpuExecution::value(Value v, std::span<const Datum> inputs) const {
                     : results_[static_cast<size_t>(v.node)][static_cast<size_t>(v.output)];
 }
 
-// The caller's memory for an output of the graph, else a new tensor.
-std::byte* CpuExecution::output_memory(Value v, const Shape& shape, OutputSink& sink) {
+// Whether an output of the graph may be written while the part runs.
+bool CpuExecution::may_give_early(size_t output, const Part& part, size_t part_output, const Plan& plan,
+                                  const OutputSink& sink) const {
+  const std::optional<size_t> input = sink.in_place_of(output);
+  if (!input) return true;
   const Graph& graph = program_.graph();
+  const Value v = graph.inputs()[*input].value;
+  const bool is_passed_on = std::ranges::any_of(graph.outputs(), [&](const Port& p) { return p.value == v; });
+  if (is_passed_on || program_.parts().stages.size() != 1) return false;
+  const auto found = std::ranges::find(part.inputs, v);
+  return found == part.inputs.end() || can_overwrite(plan, found - part.inputs.begin(), part_output);
+}
+
+// The caller's memory for an output of the part, else a new tensor.
+std::byte* CpuExecution::output_memory(const Part& part, size_t part_output, const Plan& plan,
+                                       OutputSink& sink) {
+  const Graph& graph = program_.graph();
+  const Value v = part.outputs[part_output];
+  const Shape& shape = plan.output_shapes[part_output];
   const Type& type = graph.type(v);
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
     if (graph.outputs()[i].value != v || given_[i] || is_read_again(v)) continue;
+    if (!may_give_early(i, part, part_output, plan, sink)) break;
     if (std::optional<std::span<std::byte>> memory = sink.memory(i, shape)) {
       given_[i] = true;
       return memory->data();
@@ -142,7 +160,7 @@ void CpuExecution::run_part(int32_t index, std::span<const Datum> inputs, Output
   }
   part_outputs_.clear();
   for (size_t i = 0; i < part.outputs.size(); ++i)
-    part_outputs_.push_back(output_memory(part.outputs[i], plan->output_shapes[i], sink));
+    part_outputs_.push_back(output_memory(part, i, *plan, sink));
   run_plan(plan);
 }
 
@@ -210,19 +228,11 @@ CpuExecution& CpuExecution::body(const GraphPtr& graph) {
 }
 
 void CpuExecution::give_rest(std::span<const Datum> inputs, OutputSink& sink) {
-  const Graph& graph = program_.graph();
-  for (size_t i = 0; i < graph.outputs().size(); ++i) {
-    if (given_[i]) continue;
-    const Datum& datum = value(graph.outputs()[i].value, inputs);
-    const Type& type = graph.type(graph.outputs()[i].value);
-    if (type.is_tensor() && type.dtype != DType::string && datum.is_tensor()) {
-      if (std::optional<std::span<std::byte>> memory = sink.memory(i, datum.tensor().shape())) {
-        std::ranges::copy(datum.tensor().bytes(), memory->begin());
-        continue;
-      }
-    }
-    sink.deliver(i, datum);
-  }
+  const std::vector<Port>& ports = program_.graph().outputs();
+  rest_.clear();
+  for (size_t i = 0; i < ports.size(); ++i)
+    rest_.push_back(given_[i] ? nullptr : &value(ports[i].value, inputs));
+  give_outputs(program_.graph(), inputs, rest_, sink);
 }
 
 }  // namespace ingot::cpu

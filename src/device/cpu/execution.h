@@ -33,7 +33,9 @@ class CpuExecution : public Execution {
   void run_plan(const std::shared_ptr<const Plan>& plan);
   Datum& result(Value v) { return results_[static_cast<size_t>(v.node)][static_cast<size_t>(v.output)]; }
   const Datum& value(Value v, std::span<const Datum> inputs) const;
-  std::byte* output_memory(Value v, const Shape& shape, OutputSink& sink);
+  std::byte* output_memory(const Part& part, size_t part_output, const Plan& plan, OutputSink& sink);
+  bool may_give_early(size_t output, const Part& part, size_t part_output, const Plan& plan,
+                      const OutputSink& sink) const;
   bool is_read_again(Value v) const { return read_again_.contains(v); }
   void give_rest(std::span<const Datum> inputs, OutputSink& sink);
   CpuExecution& body(const GraphPtr& graph);
@@ -50,6 +52,7 @@ class CpuExecution : public Execution {
   std::vector<int32_t> input_of_;            // by node: which input it is, or -1
   std::set<Value> read_again_;               // not only as one output of the graph
   std::vector<bool> given_;                  // by output of the graph
+  std::vector<const Datum*> rest_;           // of the outputs, in give_rest()
   std::map<const Graph*, std::unique_ptr<CpuExecution>> bodies_;
 };
 

@@ -14,6 +14,9 @@ class CopyStep : public Step {
   }
   void run(const Frame& frame) const override { copy(frame.view(from_), frame.view(to_), frame.pool); }
   std::string describe() const override { return fmt::format("copy {} elements", to_.view.count()); }
+  std::vector<int32_t> reads_in_place() const override {
+    return from_.lies_like(to_) ? reads : std::vector<int32_t>();
+  }
 
  private:
   Place from_;

@@ -31,6 +31,11 @@ class RoutineStep : public Step {
   bool shares_scratch() const override { return true; }
   void set_scratch(int64_t bytes) { scratch_ = bytes; }
   std::string describe() const override { return fmt::format("routine {}", to_string(node_.op)); }
+  std::vector<int32_t> reads_in_place() const override {
+    if (!routine_.changes_copy || !in_[0].lies_like(out_[0])) return {};
+    const bool is_read_once = std::ranges::count(in_, in_[0].buffer, &Place::buffer) == 1;
+    return is_read_once ? std::vector<int32_t>{in_[0].buffer} : std::vector<int32_t>();
+  }
 
   static constexpr size_t kMaxViews = 64;
 

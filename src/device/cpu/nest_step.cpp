@@ -82,14 +82,11 @@ void NestStep::run(const Frame& frame) const {
 std::vector<int32_t> NestStep::reads_in_place() const {
   const Place& store = memory_.back();
   std::vector<int32_t> buffers;
-  if (reduces_ || store.offset != 0) return buffers;
+  if (reduces_) return buffers;
   for (size_t i = 0; i + 1 < memory_.size(); ++i) {
     const Place& load = memory_[i];
-    const bool same = load.offset == 0 && load.view.dtype == store.view.dtype &&
-                      load.view.rank == store.view.rank && load.view.sizes == store.view.sizes &&
-                      load.view.strides == store.view.strides;
     const auto reads = std::ranges::count(memory_, load.buffer, &Place::buffer);
-    if (same && reads == 1) buffers.push_back(load.buffer);
+    if (load.lies_like(store) && reads == 1) buffers.push_back(load.buffer);
   }
   return buffers;
 }

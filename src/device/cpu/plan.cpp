@@ -148,6 +148,24 @@ void Plan::run(const Step& step, const Frame& frame) {
     if (!weight->stays) drop_pages(weight->bytes);
 }
 
+bool can_overwrite(const Plan& plan, int64_t input, size_t output) {
+  const auto found = std::ranges::find_if(plan.buffers, [&](const Buffer& buffer) {
+    return buffer.kind == Buffer::Kind::input && buffer.slot == input;
+  });
+  const auto in = static_cast<int32_t>(found - plan.buffers.begin()), out = plan.output_buffers[output];
+  if (found->bytes != plan.buffers[static_cast<size_t>(out)].bytes) return false;
+  auto has = [](const std::vector<int32_t>& list, int32_t buffer) {
+    return std::ranges::find(list, buffer) != list.end();
+  };
+  bool is_written = false;
+  for (const std::unique_ptr<Step>& step : plan.steps) {
+    const bool reads = has(step->reads, in), writes = has(step->writes, out);
+    if (reads && (is_written || (writes && !has(step->reads_in_place(), in)))) return false;
+    is_written = is_written || writes;
+  }
+  return true;
+}
+
 void plan_arena(Plan& plan, int threads) {
   find_lifetimes(plan);
   reuse_in_place(plan);

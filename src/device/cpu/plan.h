@@ -31,6 +31,12 @@ struct Place {
   View view = {};
 
   bool is_none() const { return buffer < 0; }
+  // Whether the elements have the same places in two buffers, from the start of each.
+  bool lies_like(const Place& other) const {
+    return offset == 0 && other.offset == 0 && view.dtype == other.view.dtype &&
+           view.rank == other.view.rank && view.sizes == other.view.sizes &&
+           view.strides == other.view.strides;
+  }
 };
 
 // What a step runs with.
@@ -102,6 +108,10 @@ struct Plan {
   // Runs a step on memory for the buffers.
   static void run(const Step& step, const Frame& frame);
 };
+
+// Whether an output may lie in the memory of an input: no step reads the input after one that writes the
+// output, and a step that does both reads each element before it writes the one at its place.
+bool can_overwrite(const Plan& plan, int64_t input, size_t output);
 
 // Gives arena buffers their offsets: two that live at the same time do not overlap. An output takes over the
 // memory of an operand that the step reads in place and nobody reads later. The scratch of a step for so many

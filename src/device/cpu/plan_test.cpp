@@ -67,6 +67,34 @@ TEST(Plan, AnOperandThatIsReadLaterKeepsItsMemory) {
   EXPECT_FALSE(overlap(plan.buffers[0], plan.buffers[1]));
 }
 
+// Of buffers 0, an input, and 1, an output; 2 and 3 are values between.
+Plan in_place_plan(int64_t input, int64_t output) {
+  Plan plan = plan_of({input, output, 128, 128});
+  plan.buffers[0].kind = Buffer::Kind::input;
+  plan.buffers[1].kind = Buffer::Kind::output;
+  plan.output_buffers = {1};
+  return plan;
+}
+
+TEST(Plan, AnInputMayBeOverwrittenOnceNobodyReadsItAnyMore) {
+  Plan plan = in_place_plan(128, 128);
+  add(plan, {0}, 2);
+  add(plan, {0}, 1, true);
+  add(plan, {2, 1}, 3);
+  EXPECT_TRUE(can_overwrite(plan, 0, 0));
+  add(plan, {0}, 3);
+  EXPECT_FALSE(can_overwrite(plan, 0, 0)) << "read after it has been overwritten";
+}
+
+TEST(Plan, AStepThatDoesNotReadInPlaceMayNotOverwriteWhatItReads) {
+  Plan plan = in_place_plan(128, 128);
+  add(plan, {0}, 1);
+  EXPECT_FALSE(can_overwrite(plan, 0, 0));
+  Plan smaller = in_place_plan(64, 128);
+  add(smaller, {0}, 1, true);
+  EXPECT_FALSE(can_overwrite(smaller, 0, 0));
+}
+
 TEST(Plan, AnOperandThatIsTooSmallIsNotTakenOver) {
   Plan plan = plan_of({64, 128});
   add(plan, {}, 0);

@@ -37,6 +37,9 @@ struct Routine {
   // Fills the outputs. Allocates nothing; throws Error(invalid_argument) for what the reference device
   // refuses.
   void (*run)(const RoutineCall&) = nullptr;
+
+  // run() copies the first operand to the first output, then changes some of that.
+  bool changes_copy = false;
 };
 
 // Null where the op has no routine.

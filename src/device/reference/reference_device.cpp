@@ -1,13 +1,10 @@
 #include "device/reference/reference_device.h"
 
 #include "device/reference/evaluate.h"
+#include "device/reference/give_outputs.h"
 
 namespace ingot::reference {
 namespace {
-
-bool has_raw_bytes(const Type& declared, const Datum& datum) {
-  return declared.is_tensor() && declared.dtype != DType::string && datum.is_tensor();
-}
 
 class ReferenceExecution : public Execution {
  public:
@@ -15,21 +12,12 @@ class ReferenceExecution : public Execution {
 
   void run(std::span<const Datum> inputs, OutputSink& sink) override {
     std::vector<Datum> outputs = evaluate(*graph_, inputs);
-    for (size_t i = 0; i < outputs.size(); ++i) give(i, std::move(outputs[i]), sink);
+    std::vector<const Datum*> rest;
+    for (const Datum& output : outputs) rest.push_back(&output);
+    give_outputs(*graph_, inputs, rest, sink);
   }
 
  private:
-  void give(size_t index, Datum output, OutputSink& sink) const {
-    if (has_raw_bytes(graph_->type(graph_->outputs()[index].value), output)) {
-      const Tensor& tensor = output.tensor();
-      if (std::optional<std::span<std::byte>> memory = sink.memory(index, tensor.shape())) {
-        std::copy(tensor.bytes().begin(), tensor.bytes().end(), memory->begin());
-        return;
-      }
-    }
-    sink.deliver(index, std::move(output));
-  }
-
   std::shared_ptr<const Graph> graph_;
 };
 

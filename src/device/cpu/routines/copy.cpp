@@ -44,6 +44,7 @@ void move_pieces(const CopyPlan& plan, const Pieces& pieces, const T* from, T* t
 }  // namespace
 
 void copy(const View& from, const View& to, ThreadPool& pool) {
+  if (from.data == to.data && from.strides == to.strides) return;  // in place
   const CopyPlan plan = plan_copy(from, to);
   if (plan.empty) return;
   with_cell(to.dtype, [&](auto zero) {

@@ -114,8 +114,9 @@ bool supports(const RoutineCall& call) {
 }  // namespace
 
 void add_scatter_routines(RoutineTable& t) {
-  t[Op::ScatterElements] = {.supports = supports<ScatterElementsAttrs>, .run = scatter_elements};
-  t[Op::ScatterNd] = {.supports = supports<ScatterNdAttrs>, .run = scatter_nd};
+  t[Op::ScatterElements] = {
+      .supports = supports<ScatterElementsAttrs>, .run = scatter_elements, .changes_copy = true};
+  t[Op::ScatterNd] = {.supports = supports<ScatterNdAttrs>, .run = scatter_nd, .changes_copy = true};
 }
 
 }  // namespace ingot::cpu
