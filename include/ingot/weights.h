@@ -25,6 +25,8 @@
 //   engine->save("retrained.ingot");
 namespace ingot {
 
+class ErrorRecorder;
+
 class Engine;
 class Graph;
 
@@ -106,6 +108,7 @@ struct OpenOptions {
   // Opens without reading weights: kernels are prepared, contexts can be created, shapes set and memory
   // bound; running is refused until Engine::load_weights().
   bool defer_weights = false;
+  std::shared_ptr<ErrorRecorder> recorder = nullptr;  // of errors of this engine; null: the runtime's
 };
 
 }  // namespace ingot

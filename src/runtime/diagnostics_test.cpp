@@ -46,6 +46,24 @@ TEST(Recorder, OfAContextTakesItsErrorsAndThoseOfItsInferences) {
   EXPECT_EQ(of_runtime->count(), 1u);
 }
 
+TEST(Recorder, OfAnEngineTakesErrorsOfItsOpeningAndIsInheritedByItsContexts) {
+  const auto of_runtime = recorder(), of_engine = recorder();
+  const Runtime runtime(quiet_logger(), {.recorder = of_runtime});
+  const OpenOptions options{.recorder = of_engine};
+  thrown_by([&] { runtime.open("no such file", options); });
+  EXPECT_EQ(of_engine->count(), 1u);
+  const auto engine = runtime.open(engine_bytes(reshape_graph()), nullptr, "own", options);
+  Failing failing(*engine);
+  Stream stream;
+  failing.run(stream);
+  EXPECT_EQ(of_engine->count(), 2u);
+  thrown_by([&] { engine->input("nobody"); });
+  EXPECT_EQ(of_engine->count(), 3u);
+  EXPECT_EQ(of_runtime->count(), 0u);
+  thrown_by([&] { runtime.open("no such file"); });
+  EXPECT_EQ(of_runtime->count(), 1u);
+}
+
 TEST(Recorder, WithoutOneTheErrorsOfInferencesReachTheLogger) {
   KeepingLogger logger(LogLevel::error);
   Failing failing(*open_graph(reshape_graph(), {}, {}, logger));

@@ -150,7 +150,7 @@ std::unique_ptr<Engine::State> Runtime::State::load(const std::shared_ptr<const 
   engine->name = name;
   engine->device = runtime->config.device;
   engine->ignored_settings = find_ignored(runtime->config, runtime->device);
-  engine->diagnostics = runtime->diagnostics;
+  engine->diagnostics = runtime->diagnostics.with(options.recorder);
   engine->memory = own_memory;
   engine->allocation = runtime->config.allocation;
   const std::vector<std::string> targets = content.targets;
@@ -181,7 +181,7 @@ CompileOptions Runtime::State::options_for(const Engine::State& engine, const st
                          .memory = engine.memory,
                          .weight_budget = streaming ? streaming->budget : config.weight_streaming_budget,
                          .mapped_file = engine.weights.image.mapped_file,
-                         .diagnostics = diagnostics};
+                         .diagnostics = engine.diagnostics};
   return options;
 }
 
@@ -248,7 +248,7 @@ Runtime::~Runtime() = default;
 std::vector<std::string> Runtime::devices() { return device_names(); }
 
 std::shared_ptr<const Engine> Runtime::open(const std::string& path, const OpenOptions& options) const {
-  return reported(state_->diagnostics, [&] {
+  return reported(state_->diagnostics.with(options.recorder), [&] {
     std::shared_ptr<const MappedFile> file = MappedFile::open(path, kObject);
     EngineImage image = image_of(file->bytes(), file, path);
     image.mapped_file = file->bytes();
@@ -259,7 +259,7 @@ std::shared_ptr<const Engine> Runtime::open(const std::string& path, const OpenO
 std::shared_ptr<const Engine> Runtime::open(std::span<const std::byte> bytes,
                                             std::shared_ptr<const void> owner, const std::string& name,
                                             const OpenOptions& options) const {
-  return reported(state_->diagnostics, [&] {
+  return reported(state_->diagnostics.with(options.recorder), [&] {
     const MemoryScope scope(state_->memory, MemoryPurpose::weights);
     return std::shared_ptr<const Engine>(
         new Engine(State::load(state_, image_of(bytes, std::move(owner), name), name, options)));
@@ -268,7 +268,7 @@ std::shared_ptr<const Engine> Runtime::open(std::span<const std::byte> bytes,
 
 std::shared_ptr<const Engine> Runtime::open(EngineReader& reader, const std::string& name,
                                             const OpenOptions& options) const {
-  return reported(state_->diagnostics, [&] {
+  return reported(state_->diagnostics.with(options.recorder), [&] {
     const MemoryScope scope(state_->memory, MemoryPurpose::weights);
     EngineImage image = read_image(reader, name, !options.defer_weights);
     return std::shared_ptr<const Engine>(new Engine(State::load(state_, std::move(image), name, options)));
