@@ -132,6 +132,9 @@ struct WindowTile {
   int64_t tap_count = 0;
 };
 
+inline constexpr int64_t kTileTurn = 4;         // steps of the depth in a turn of its loop
+inline constexpr int64_t kMostTileFetches = 6;  // lines of TileCall::next_b that a turn can fetch
+
 // One call of a tile: the same columns of b for one block of rows after another.
 struct TileCall {
   int64_t tiles = 1;
@@ -146,7 +149,7 @@ struct TileCall {
   int64_t b_stride = 0;          // not packed: bytes from one k of b to the next
   const std::byte* next_b =
       nullptr;            // fetched into the second-level cache meanwhile; may equal b, never null
-  int64_t next_step = 0;  // how far next_b moves in four steps of the depth: a cache line, or 0
+  int64_t next_step = 0;  // how far next_b moves in kTileTurn steps of the depth: so many cache lines, or 0
   // [access][tile][row]: the element at column 0. Of accesses that do not vary along rows, the first alone.
   std::byte* const* memory = nullptr;
   int64_t memory_step = 0;  // pointers from one access to the next

@@ -4,6 +4,11 @@
 #include "device/cpu/tile_plan.h"
 
 namespace ingot::cpu {
+namespace {
+
+constexpr int64_t kCacheLine = 64;
+
+}  // namespace
 
 // One thread's walk over chunks of a plan.
 class TileRun {
@@ -34,7 +39,8 @@ class TileRun {
 
   void outer(int64_t index, Range tiles, Range panels);
   void panels_with(const Block& block, Range tiles, Range panels);
-  void set_block(const Block& block, Range panels);
+  void set_block(const Block& block, Range tiles, Range panels);
+  void fetch_ahead(const std::byte* from, int64_t bytes, Range tiles, int64_t panels);
   void start_rows(int64_t row);
   void list_rows(Range tiles);
   void list_beyond(int64_t row, int64_t rows);
@@ -62,9 +68,10 @@ class TileRun {
   const Block* block_ = nullptr;
   bool has_tail_ = false;
 
-  // What the calls fetch ahead: the b of the next panels or block, a piece each.
+  // What the calls fetch ahead: the b of the next panels or block, in pieces of the same size.
   const std::byte* next_ = nullptr;
   const std::byte* next_end_ = nullptr;
+  int64_t next_step_ = 0;
 };
 
 const std::byte* TileRun::base(const TilePlace& place) const {
@@ -114,7 +121,7 @@ void TileRun::pack_tail() {
 }
 
 void TileRun::panels_with(const Block& block, Range tiles, Range panels) {
-  set_block(block, panels);
+  set_block(block, tiles, panels);
   start_rows(plan_.first_row(tiles.begin));
   for (int64_t first = tiles.begin; first < tiles.end; first += plan_.tiles_together_) {
     const Range together{first, std::min(first + plan_.tiles_together_, tiles.end)};
@@ -127,7 +134,7 @@ void TileRun::panels_with(const Block& block, Range tiles, Range panels) {
   }
 }
 
-void TileRun::set_block(const Block& block, Range panels) {
+void TileRun::set_block(const Block& block, Range tiles, Range panels) {
   block_ = &block;
   const bool is_last = &block == &plan_.blocks_.back();
   call_.first = &block == &plan_.blocks_.front();
@@ -136,14 +143,29 @@ void TileRun::set_block(const Block& block, Range panels) {
   call_.partial = at<float>(plan_.scratch_.partial);
   next_ = next_end_ = nullptr;
   if (!plan_.reduces_depth() || !plan_.types_.packed) return;
+  const int64_t count = panels.end - panels.begin;
   if (is_last && panels.end < plan_.panel_count_) {
-    next_ = panel_of(panels.end) + plan_.blocks_.front().taps.front().b;
-    next_end_ = next_ + (panel_of(panels.end) - panel_of(panels.begin));
+    const int64_t most = (plan_.panel_count_ + plan_.panel_chunks_ - 1) / plan_.panel_chunks_;
+    const int64_t next = std::min({most, plan_.panels_together_, plan_.panel_count_ - panels.end});
+    fetch_ahead(panel_of(panels.end) + plan_.blocks_.front().taps.front().b,
+                panel_of(panels.end + next) - panel_of(panels.end), tiles, count);
   } else if (!is_last) {
     const Block& next = (&block)[1];
-    next_ = panel_of(panels.begin) + next.taps.front().b;
-    next_end_ = next_ + next.tap_count * next.depth * plan_.k_bytes();
+    fetch_ahead(panel_of(panels.begin) + next.taps.front().b, next.tap_count * next.depth * plan_.k_bytes(),
+                tiles, count);
   }
+}
+
+// Chunks that share panels fetch a part each of what comes next, evenly over their turns of the depth.
+void TileRun::fetch_ahead(const std::byte* from, int64_t bytes, Range tiles, int64_t panels) {
+  const int64_t lines = (bytes + kCacheLine - 1) / kCacheLine;
+  const Range share{lines * tiles.begin / plan_.tile_count_, lines * tiles.end / plan_.tile_count_};
+  next_ = from + share.begin * kCacheLine;
+  next_end_ = from + share.end * kCacheLine;
+  const int64_t steps = block_->depth / plan_.k_per_step();
+  const int64_t turns = (tiles.end - tiles.begin) * panels * block_->tap_count * (steps / kernel::kTileTurn);
+  const int64_t each = turns == 0 ? 1 : (share.end - share.begin + turns - 1) / turns;
+  next_step_ = kCacheLine * std::min(each, kernel::kMostTileFetches);
 }
 
 void TileRun::start_rows(int64_t row) {
@@ -283,7 +305,6 @@ void TileRun::set_b(int64_t panel) {
 }
 
 void TileRun::call(int64_t panel, const Run* runs, int64_t count) {
-  constexpr int64_t kCacheLine = 64, kStepsPerLine = 4;
   set_b(panel);
   call_.column = panel * plan_.choice_.columns();
   call_.columns = std::min(plan_.choice_.columns(), problem_.columns - call_.column);
@@ -296,9 +317,9 @@ void TileRun::call(int64_t panel, const Run* runs, int64_t count) {
     call_.memory = at<std::byte*>(plan_.scratch_.memory) + run->first_row;
     const bool fetches = next_ < next_end_;
     call_.next_b = fetches ? next_ : reinterpret_cast<const std::byte*>(&call_);
-    call_.next_step = fetches ? kCacheLine : 0;
+    call_.next_step = fetches ? next_step_ : 0;
     const int64_t steps = block_->depth / plan_.k_per_step();
-    next_ += fetches ? run->tiles * run->tap_count * (steps / kStepsPerLine) * kCacheLine : 0;
+    next_ += run->tiles * run->tap_count * (steps / kernel::kTileTurn) * call_.next_step;
     run->tile.function(&call_);
     call_.partial += run->tiles * run->tile.rows * plan_.choice_.columns();
   }

@@ -118,17 +118,14 @@ Values ByteProduct::copy(const Tap& tap, llvm::Value* k, const Registers& regist
   return {copied_rows_, emitter_.i64(kDepth)};
 }
 
-// The driver counts a line for every 16 products.
-void ByteProduct::fetch(llvm::Value*& next, int lines) {
+// A turn of the driver is 16 products.
+void ByteProduct::fetch(llvm::Value*& next, int turns) {
   auto* step = emitter_.member_i64(offsetof(TileCall, next_step));
-  for (int i = 0; i < lines; ++i) {
-    emitter_.prefetch(next, 2);
-    next = emitter_.at(next, step);
-  }
+  for (int i = 0; i < turns; ++i) next = frame_.fetch_next(next, step);
 }
 
 llvm::Value* ByteProduct::multiply_tap(llvm::Value* index, llvm::Value* next) {
-  constexpr int kLinesPerTurn = 4;
+  constexpr int kTurns = 4;
   const Tap tap{.index = index,
                 .a = frame_.tap_member(index, offsetof(TileTap, a)),
                 .b = emitter_.at(emitter_.member_pointer(offsetof(TileCall, b)),
@@ -138,7 +135,7 @@ llvm::Value* ByteProduct::multiply_tap(llvm::Value* index, llvm::Value* next) {
              .loop(emitter_.i64(0), whole_, kDepth, {next},
                    [&](llvm::Value* k, Values at) {
                      multiply(tap, k, {kA, kB, all});
-                     fetch(at[0], kLinesPerTurn);
+                     fetch(at[0], kTurns);
                      return at;
                    })
              .front();

@@ -35,7 +35,7 @@ class ByteProduct {
   llvm::Value* multiply_tap(llvm::Value* index, llvm::Value* next);
   void multiply(const Tap& tap, llvm::Value* k, const Registers& registers);
   Values copy(const Tap& tap, llvm::Value* k, const Registers& registers);
-  void fetch(llvm::Value*& next, int lines);
+  void fetch(llvm::Value*& next, int turns);
 
   TileFrame& frame_;
   FunctionEmitter& emitter_;

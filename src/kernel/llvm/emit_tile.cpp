@@ -13,6 +13,7 @@ namespace {
 using Values = FunctionEmitter::Values;
 
 constexpr int64_t kPointer = sizeof(void*);
+constexpr int64_t kCacheLine = 64;
 
 llvm::Value* partial_pointer(const TileFrame& frame, size_t index) {
   return frame.emitter.at(frame.partial, static_cast<int64_t>(index) * frame.vector_bytes(DType::f32));
@@ -61,6 +62,16 @@ llvm::Value* TileFrame::tap_member(llvm::Value* index, size_t offset) {
   auto* tap = emitter.at(emitter.member_pointer(offsetof(TileCall, taps)),
                          builder.CreateMul(index, emitter.i64(sizeof(TileTap))));
   return builder.CreateLoad(builder.getInt64Ty(), emitter.at(tap, static_cast<int64_t>(offset)));
+}
+
+// Mostly a line is enough, and more instructions would be felt where two threads share a core.
+llvm::Value* TileFrame::fetch_next(llvm::Value* next, llvm::Value* step) {
+  emitter.prefetch(next, 2);
+  emitter.if_then(emitter.builder().CreateICmpSGT(step, emitter.i64(kCacheLine)), [&] {
+    for (int64_t line = 1; line < kMostTileFetches; ++line)
+      emitter.prefetch(emitter.at(next, line * kCacheLine), 2);
+  });
+  return emitter.at(next, step);
 }
 
 TileFrame::Tap TileFrame::tap(llvm::Value* index) {

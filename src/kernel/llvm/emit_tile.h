@@ -34,6 +34,8 @@ struct TileFrame {
   };
   Tap tap(llvm::Value* index);
   llvm::Value* tap_member(llvm::Value* index, size_t offset);  // of TileTap
+  // Fetches what one turn of the depth does of TileCall::next_b, and returns where the next turn begins.
+  llvm::Value* fetch_next(llvm::Value* next, llvm::Value* step);
 
  private:
   FunctionEmitter::Values with_padding(FunctionEmitter::Values rows, llvm::Value* number);

@@ -11,7 +11,7 @@ namespace {
 
 using Values = FunctionEmitter::Values;
 
-constexpr int64_t kUnroll = 4;  // steps in one turn of the main loop
+constexpr int64_t kUnroll = kTileTurn;  // steps in one turn of the main loop
 constexpr int64_t kCacheLine = 64;
 
 class DotEmitter {
@@ -114,10 +114,7 @@ void DotEmitter::one_step(const Values& rows, llvm::Value* a_offset, int64_t num
 }
 
 DotEmitter::State DotEmitter::turn(const Values& rows, llvm::Value* a_offset, int64_t steps, State state) {
-  if (steps == kUnroll) {
-    emitter_.prefetch(state.next, 2);
-    state.next = emitter_.at(state.next, next_step_);
-  }
+  if (steps == kUnroll) state.next = frame_.fetch_next(state.next, next_step_);
   for (int64_t number = 0; number < steps; ++number) {
     one_step(rows, a_offset, number, state.b, state.sums);
     state.b = emitter_.at(state.b, b_stride_);
