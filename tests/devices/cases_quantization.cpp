@@ -111,11 +111,15 @@ void add_quantized_convolutions(Table& table) {
       }
 }
 
+Value number(GraphMaker& m, DType dtype, double value) { return m.constant(tensor_of(dtype, {}, {value})); }
+
+Value quantize_and_back(GraphMaker& m, Value real, DType dtype) {
+  const Value scale = number(m, DType::f32, 0.0625), zero = number(m, dtype, 3);
+  return m.g.dequantize(m.g.quantize(real, scale, zero, {.to = dtype}), scale, zero);
+}
+
 Value quantized(GraphMaker& m, DType dtype, const Shape& shape) {
-  const Value scale = m.constant(tensor_of(DType::f32, {}, {0.0625}));
-  const Value zero = m.constant(tensor_of(dtype, {}, {3}));
-  const Value bytes = m.g.quantize(m.tensor(DType::f32, shape), scale, zero, {.to = dtype});
-  return m.g.dequantize(bytes, scale, zero);
+  return quantize_and_back(m, m.tensor(DType::f32, shape), dtype);
 }
 
 Value quantized_weight(GraphMaker& m, const Shape& shape, int64_t axis) {
@@ -129,6 +133,19 @@ Value quantized_weight(GraphMaker& m, const Shape& shape, int64_t axis) {
 // not.
 void add_products_of_bytes(Table& table) {
   for (DType activation : {DType::u8, DType::i8}) {
+    table.push_back({fmt::format("quantised matmul {} of many axes", to_string(activation)),
+                     [=](GraphMaker& m) {
+                       const Value x = quantized(m, activation, {2, 3, 2, 2, 3, 5});
+                       return std::vector<Value>{m.g.matmul(x, quantized_weight(m, {5, 7}, 1))};
+                     },
+                     Closeness::composed});
+    table.push_back({fmt::format("quantised matmul {} of zeros", to_string(activation)),
+                     [=](GraphMaker& m) {
+                       const Value none = m.g.mul(m.tensor(DType::f32, {3, 5}), number(m, DType::f32, 0));
+                       const Value x = quantize_and_back(m, none, activation);
+                       return std::vector<Value>{m.g.matmul(x, quantized_weight(m, {5, 17}, 1))};
+                     },
+                     Closeness::exact});
     for (const auto& [rows, depth, columns] :
          {std::array<int64_t, 3>{1, 64, 64}, {7, 37, 20}, {45, 200, 100}})
       table.push_back(
@@ -152,8 +169,6 @@ void add_products_of_bytes(Table& table) {
                          Closeness::composed});
   }
 }
-
-Value number(GraphMaker& m, DType dtype, double value) { return m.constant(tensor_of(dtype, {}, {value})); }
 
 // Numbers half of which lie in the middle between two integers, and infinities and NaN among them.
 Value halves(GraphMaker& m, const Shape& shape) {

@@ -32,6 +32,8 @@ std::vector<Group> partition(const Graph& graph);
 bool is_fusable_pointwise(const Graph& graph, const Node& node);
 // A node that tiles can compute: matmul, conv, max_pool, average_pool in f32 and of a supported form.
 bool is_tile_anchor(const Graph& graph, const Node& node);
+// A matrix product, of known shapes, whose batch axes are few enough for the axes of a tile problem.
+bool has_walkable_batch(const Graph& graph, const Node& node);
 bool is_view_op(const Graph& graph, const Node& node);
 // Axes of a reduction made of constants; sorted.
 std::vector<int64_t> reduction_axes(const Graph& graph, const Node& node);

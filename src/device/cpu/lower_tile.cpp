@@ -240,6 +240,19 @@ int32_t TileLowering::load_columns(Place vector) {
   return exprs_.add_load(vector, std::move(shape));
 }
 
+int32_t TileLowering::without_zero(int32_t sum, int64_t zero, const Place& b, const PackSource& source) {
+  if (zero == 0) return sum;
+  const Place sums = column_sums(b, source);
+  const auto* first =
+      reinterpret_cast<const int32_t*>(builder_.plan().buffers[static_cast<size_t>(sums.buffer)].memory);
+  std::vector<int32_t> added(first, first + source.columns.extent);
+  for (int32_t& value : added) value = static_cast<int32_t>(zero * value);
+  const int32_t columns =
+      load_columns(builder_.constant(Tensor::of<int32_t>({source.columns.extent}, added)));
+  return exprs_.add(
+      {.kind = kernel::ExprKind::op, .op = Op::Sub, .dtype = DType::i32, .args = {sum, columns}});
+}
+
 int32_t TileLowering::dequantised(const QuantisedContraction& quantised, int64_t zero, const Place& b,
                                   const PackSource& source, const Tensor* bias) {
   const int64_t count = source.columns.extent;
@@ -247,9 +260,6 @@ int32_t TileLowering::dequantised(const QuantisedContraction& quantised, int64_t
   const double a_scale = channel_values(quantised.a.scale, 1)[0];
   const std::vector<double> given =
       bias ? channel_values(*bias, count) : std::vector<double>(scales.size(), 0.0);
-  const Place sums = column_sums(b, source);
-  const auto* sum =
-      reinterpret_cast<const int32_t*>(builder_.plan().buffers[static_cast<size_t>(sums.buffer)].memory);
   GroupExprs::Affine affine{
       .factor = {}, .addend = {}, .load = [this, count](const std::vector<double>& values) {
         const std::vector<float> rounded(values.begin(), values.end());
@@ -257,10 +267,12 @@ int32_t TileLowering::dequantised(const QuantisedContraction& quantised, int64_t
       }};
   for (size_t c = 0; c < scales.size(); ++c) {
     affine.factor.push_back(a_scale * scales[c]);
-    affine.addend.push_back(given[c] - static_cast<double>(zero * sum[c]) * affine.factor[c]);
+    affine.addend.push_back(given[c]);
   }
-  affine.base = exprs_.add(
-      {.kind = kernel::ExprKind::op, .op = Op::Cast, .dtype = DType::f32, .args = {accumulator()}});
+  affine.base = exprs_.add({.kind = kernel::ExprKind::op,
+                            .op = Op::Cast,
+                            .dtype = DType::f32,
+                            .args = {without_zero(accumulator(), zero, b, source)}});
   const int32_t real =
       exprs_.add({.kind = kernel::ExprKind::fma,
                   .dtype = DType::f32,
@@ -294,12 +306,21 @@ bool is_window_rank(const Graph& graph, const Node& node) {
 
 }  // namespace
 
+bool has_walkable_batch(const Graph& graph, const Node& node) {
+  const auto rank = [&](size_t i) { return graph.type(node.operands[i]).dims->size(); };
+  if (rank(0) < 2 || rank(1) < 2) return false;
+  const Shape b = static_shape(graph.type(node.operands[1])), out = static_shape(node.types[0]);
+  const auto is_long = [](int64_t size) { return size != 1; };
+  const bool batched = std::any_of(b.begin(), b.end() - 2, is_long);
+  const auto walked = static_cast<size_t>(std::count_if(out.begin(), out.end() - 2, is_long));
+  return walked <= (batched ? kOuterDims : kRowDims - 1);
+}
+
 bool is_tile_anchor(const Graph& graph, const Node& node) {
   switch (node.op) {
-    case Op::MatMulInteger: return is_tile_matmul_integer(graph, node);
+    case Op::MatMulInteger: return is_tile_matmul_integer(graph, node) && has_walkable_batch(graph, node);
     case Op::MatMul:
-      return all_real(graph, node) && graph.type(node.operands[0]).dims->size() >= 2 &&
-             graph.type(node.operands[1]).dims->size() >= 2 && !find_block_quantised(graph, node);
+      return all_real(graph, node) && has_walkable_batch(graph, node) && !find_block_quantised(graph, node);
     case Op::Conv: return all_real(graph, node) && is_window_rank(graph, node);
     case Op::ConvTranspose:
       return all_real(graph, node) && is_window_rank(graph, node) && is_tile_conv_transpose(graph, node);

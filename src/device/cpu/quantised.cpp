@@ -109,6 +109,7 @@ std::optional<QuantisedContraction> find_quantised(const Graph& graph, const Nod
   std::optional<Quantised> a = dequantised(graph, node.operands[0]);
   std::optional<Quantised> b = dequantised(graph, node.operands[1]);
   if (!a || !b || a->scale.count() != 1 || !constant_of(graph, b->integers)) return std::nullopt;
+  if (node.op == Op::MatMul && !has_walkable_batch(graph, node)) return std::nullopt;
   if (!is_centred(graph, *b) || !scales_channels(graph, node, *b)) return std::nullopt;
   if (node.operands.size() > 2 && !node.operands[2].is_none() && !constant_of(graph, node.operands[2]))
     return std::nullopt;

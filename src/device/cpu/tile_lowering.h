@@ -37,12 +37,14 @@ class TileLowering {
   // The zero point of `a` after that.
   int64_t zero_of(const Quantised& a) const;
 
-  // What sums of integers stand for: acc * scale[c] + offset[c], with the zero point of a and a constant bias
-  // in the offset. `zero`: zero_of a; `source`: b as it is packed.
+  // What sums of integers stand for: (acc - zero * sums of b[c]) * scale[c] + bias[c]. `zero`: zero_of a;
+  // `source`: b as it is packed.
   int32_t dequantised(const QuantisedContraction& quantised, int64_t zero, const Place& b,
                       const PackSource& source, const Tensor* bias);
   // Sums of b over taps and depth, i32 by column; u8 counts from 128.
   Place column_sums(const Place& b, const PackSource& source);
+  // Sums of products less the zero point of a; exact, as the reference's are.
+  int32_t without_zero(int32_t sum, int64_t zero, const Place& b, const PackSource& source);
   // The sum and, where the anchor has it, its operand `bias`: a vector along the columns.
   int32_t biased_accumulator(size_t bias);
   // A vector along the columns, as a load of the epilogue.
