@@ -69,6 +69,8 @@ class INGOT_API Refitter {
   // Names that this engine does not have are passed over.
   void set_from_engine(const std::string& path);
 
+  size_t given() const;  // how many were set since the last commit
+
   // All or nothing. Throws invalid_argument that lists everything wrong at once (names that the engine does
   // not have, wrong types and shapes, other content where the same is needed, weights still missing), and
   // whatever preparing for the device throws; then the engine is as it was, and what was set stays set. After

@@ -45,6 +45,7 @@ std::unique_ptr<Command> exec_command();
 std::unique_ptr<Command> import_report_command();
 std::unique_ptr<Command> inspect_command();
 std::unique_ptr<Command> kernel_cache_command();
+std::unique_ptr<Command> refit_command();
 std::unique_ptr<Command> validity_command();
 std::unique_ptr<Command> verify_command();
 std::unique_ptr<Command> version_command();

@@ -51,8 +51,16 @@ class CompileCommand : public Command {
                "Shapes of an input, as 1x3x224x224; one alone is fixed.");
     a.repeated("--dim", "NAME=MIN:OPT:MAX", dims_,
                "Sizes of a named dimension, for all inputs that have it.");
-    a.flag("--strip-weights", config_.strip_weights,
-           "Leave the weights out; the engine cannot run without them.");
+    a.flag(
+        "--strip-weights,--stripWeights", config_.strip_weights,
+        "Leave the weights out; the engine cannot run before 'ingot refit' or the application gives them.");
+    a.flag("--refit", refit_all_, "Let all weights be replaced later; as --refit-mode whole.");
+    a.option("--refit-mode", "MODE", refit_,
+             "Which weights can be replaced later: none (the default), whole, individual, or identical: by "
+             "the same content only.",
+             {"none", "whole", "individual", "identical"});
+    a.repeated("--refit-weight", "NAME", refit_weights_,
+               "A weight that can be replaced; alone means --refit-mode individual.");
     a.repeated("--target", "DEVICE", targets_,
                "A device the engine is meant for; default: cpu and reference.");
     a.option("--prebuild", "cpu:LEVEL,...", prebuild_,
@@ -123,6 +131,8 @@ class CompileCommand : public Command {
     config_.recorder = std::make_shared<ErrorRecorder>();  // errors are printed once, by the program
     config_.threads = static_cast<int>(threads_);
     if (!targets_.empty()) config_.targets = targets_;
+    config_.refit = refit_mode();
+    config_.refit_weights = {refit_weights_.begin(), refit_weights_.end()};
     if (!prebuild_.empty()) prebuild_targets_ = parse_list("--prebuild", prebuild_);
     if (!memory_limit_.empty()) config_.memory_limit = parse_byte_count("--memory-limit", memory_limit_);
     for (const std::string& name : disabled_) {
@@ -132,6 +142,17 @@ class CompileCommand : public Command {
     for (const std::string& name : print_after_)
       if (name != "all") check_pass("--print-after", name, false);
     config_.on_pass = [this](std::string_view pass, const Graph& graph) { show_pass(pass, graph); };
+  }
+
+  RefitMode refit_mode() const {
+    if (refit_all_ && !refit_.empty() && refit_ != "whole")
+      throw UsageError(fmt::format("--refit means --refit-mode whole, found {} too", refit_));
+    if (refit_ == "identical") return RefitMode::identical;
+    if (refit_ == "individual") return RefitMode::individual;
+    if (refit_all_ || refit_ == "whole") return RefitMode::whole;
+    if (refit_ == "none" && !refit_weights_.empty())
+      throw UsageError("--refit-weight: --refit-mode none replaces no weights");
+    return refit_weights_.empty() ? RefitMode::none : RefitMode::individual;
   }
 
   void show_pass(std::string_view pass, const Graph& graph) const {
@@ -172,13 +193,15 @@ class CompileCommand : public Command {
             {"phases", phases}};
   }
 
-  std::string model_, output_, memory_limit_, prebuild_;
-  std::vector<std::string> shapes_, dims_, targets_, prebuild_targets_, disabled_, print_after_;
+  std::string model_, output_, memory_limit_, prebuild_, refit_;
+  std::vector<std::string> shapes_, dims_, targets_, prebuild_targets_, refit_weights_, disabled_,
+      print_after_;
   BuilderConfig config_;
   int64_t threads_ = 0;
   bool quiet_ = false;
   bool json_ = false;
   bool monitor_memory_ = false;
+  bool refit_all_ = false;
 };
 
 }  // namespace

@@ -129,6 +129,7 @@ class Program {
 std::vector<std::unique_ptr<Command>> all_commands() {
   std::vector<std::unique_ptr<Command>> out;
   out.push_back(compile_command());
+  out.push_back(refit_command());
   out.push_back(exec_command());
   out.push_back(bench_command());
   out.push_back(inspect_command());

@@ -1,6 +1,6 @@
-// A file of format version 1 that every later reader must open, and that the writer must still write. When a
-// change of the format is meant, see the end of FORMAT.md; INGOT_NEW_GOLDEN=FILE writes what this version
-// makes of the graph.
+// Files of format version 1 that every later reader must open, and that the writer must still write: one
+// plain, one with weights that can be replaced. When a change of the format is meant, see the end of
+// FORMAT.md; INGOT_NEW_GOLDEN=FOLDER writes what this version makes of the graphs.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -16,7 +16,16 @@
 namespace ingot {
 namespace {
 
-constexpr const char* kGolden = INGOT_TEST_DATA "/engine_v1.ingot";
+struct Golden {
+  std::string name;
+  EngineContent (*content)();
+
+  std::string path() const { return std::string(INGOT_TEST_DATA "/") + name; }
+  Tensor file() const {
+    const std::string bytes = read_file(path());
+    return aligned_copy(std::as_bytes(std::span(bytes)));
+  }
+};
 
 constexpr std::string_view kText = R"(graph "golden" {
   metadata "labels" = "cat\ndog"
@@ -59,9 +68,19 @@ EngineContent golden_content() {
   return content;
 }
 
-Tensor golden_file() {
-  std::string file = read_file(kGolden);
-  return aligned_copy(std::as_bytes(std::span(file)));
+// The same graph; the constant that the block adds and the large one can be replaced.
+EngineContent refit_content() {
+  EngineContent content = golden_content();
+  content.refit = RefitMode::individual;
+  content.structure = sha256("structure");
+  const int32_t constants[] = {2, 10};
+  for (const int32_t node : constants)
+    content.weights.push_back({node == 2 ? "/block/weight" : "/weights", {node}});
+  return content;
+}
+
+std::vector<Golden> goldens() {
+  return {{"engine_v1.ingot", golden_content}, {"engine_v1_refit.ingot", refit_content}};
 }
 
 // Without header and digests, and with a stand-in for the producer, whose version goes its own way.
@@ -75,31 +94,49 @@ std::string comparable(std::span<const std::byte> bytes) {
 }
 
 TEST(GoldenEngine, OpensAndMeansTheSame) {
-  Tensor file = golden_file();
-  verify_engine(file.bytes(), kGolden);
-  EngineContent content = read_engine(file.bytes(), nullptr, kGolden), expected = golden_content();
-  EXPECT_EQ(print(content.graph), print(expected.graph));
-  EXPECT_EQ(content.profiles, expected.profiles);
-  EXPECT_EQ(content.targets, expected.targets);
-  EXPECT_EQ(decode_header(file.bytes()).format_version, 1);
+  for (const Golden& golden : goldens()) {
+    SCOPED_TRACE(golden.name);
+    const Tensor file = golden.file();
+    verify_engine(file.bytes(), golden.path());
+    const EngineContent content = read_engine(file.bytes(), nullptr, golden.path()),
+                        expected = golden.content();
+    EXPECT_EQ(print(content.graph), print(expected.graph));
+    EXPECT_EQ(content.profiles, expected.profiles);
+    EXPECT_EQ(content.targets, expected.targets);
+    EXPECT_EQ(content.refit, expected.refit);
+    EXPECT_EQ(content.structure, expected.structure);
+    ASSERT_EQ(content.weights.size(), expected.weights.size());
+    for (size_t i = 0; i < content.weights.size(); ++i) {
+      EXPECT_EQ(content.weights[i].name, expected.weights[i].name);
+      EXPECT_EQ(content.weights[i].nodes, expected.weights[i].nodes);
+    }
+    EXPECT_EQ(decode_header(file.bytes()).format_version, 1);
+  }
 }
 
-TEST(GoldenEngine, IsStillWhatTheWriterWrites) {
-  std::vector<std::byte> now = engine_bytes(golden_content());
-  if (const char* path = std::getenv("INGOT_NEW_GOLDEN"))
-    std::ofstream(path, std::ios::binary)
+void expect_still_written(const Golden& golden) {
+  const std::vector<std::byte> now = engine_bytes(golden.content());
+  if (const char* folder = std::getenv("INGOT_NEW_GOLDEN"))
+    std::ofstream(std::string(folder) + "/" + golden.name, std::ios::binary)
         .write(reinterpret_cast<const char*>(now.data()), static_cast<std::streamsize>(now.size()));
-  Tensor file = golden_file();
+  const Tensor file = golden.file();
   EngineHeader then = decode_header(file.bytes());
   if (producer_text(then.producer_version).size() != producer_text(producer_version()).size())
     GTEST_SKIP() << "the version of Ingot has another length, which moves everything behind it";
-  std::string written = comparable(now), stored = comparable(file.bytes());
-  auto differs = std::ranges::mismatch(written, stored).in1 - written.begin();
+  const std::string written = comparable(now), stored = comparable(file.bytes());
+  const auto differs = std::ranges::mismatch(written, stored).in1 - written.begin();
   EXPECT_TRUE(written == stored) << "first difference at byte "
                                  << differs + static_cast<std::ptrdiff_t>(kMetadataOffset);
-  EngineHeader header = decode_header(now);
+  const EngineHeader header = decode_header(now);
   then.producer_version = header.producer_version;
   EXPECT_EQ(encode_header(header), encode_header(then));
+}
+
+TEST(GoldenEngine, IsStillWhatTheWriterWrites) {
+  for (const Golden& golden : goldens()) {
+    SCOPED_TRACE(golden.name);
+    expect_still_written(golden);
+  }
 }
 
 }  // namespace

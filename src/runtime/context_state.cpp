@@ -214,7 +214,10 @@ size_t Context::State::memory_size_for_shapes() const {
 
 MemoryUse Context::State::memory_use() const {
   if (!has_all_shapes()) return shared().memory_use();
-  return shared().memory_use(memory.need(input_shapes()), execution->persistent_bytes());
+  std::unique_lock lock(mutex);
+  const std::shared_ptr<const Execution> current = execution;
+  lock.unlock();
+  return shared().memory_use(memory.need(input_shapes()), current->persistent_bytes());
 }
 
 void Context::State::begin(const void* wanted) {
@@ -257,9 +260,10 @@ void Context::State::end(double seconds, bool completed) {
 void Context::State::follow_engine() {
   std::shared_ptr<const Program> now = debug_listener ? shared().debug_program() : shared().program.load();
   if (now == program) return;
-  std::unique_ptr<Execution> next = now->start();
+  std::shared_ptr<Execution> next = now->start();
   if (profiling) next->set_profiling(true);
-  execution = std::move(next);
+  const std::lock_guard lock(mutex);
+  execution.swap(next);
   program = std::move(now);
 }
 

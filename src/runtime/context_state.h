@@ -84,7 +84,7 @@ struct Context::State {
   const Diagnostics diagnostics;
   ContextMemory memory;
   std::shared_ptr<const Program> program;  // of the execution
-  std::unique_ptr<Execution> execution;
+  std::shared_ptr<Execution> execution;    // changes while an inference begins, under `mutex`
   bool profiling = false;
   std::atomic_flag busy;
 

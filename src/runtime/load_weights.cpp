@@ -56,6 +56,7 @@ void finish(Engine::State& engine, EngineImage image) {
 void Engine::load_weights() const {
   reported(state_->diagnostics, [&] {
     const std::lock_guard lock(state_->weights.mutex);
+    const MemoryScope scope(state_->memory, MemoryPurpose::weights);
     require_deferred(*state_);
     const EngineImage& image = state_->weights.image;
     if (image.weights.empty() && state_->fixed.weight_bytes > 0)
@@ -68,6 +69,7 @@ void Engine::load_weights() const {
 void Engine::load_weights(std::span<const std::byte> bytes, std::shared_ptr<const void> owner) const {
   reported(state_->diagnostics, [&] {
     const std::lock_guard lock(state_->weights.mutex);
+    const MemoryScope scope(state_->memory, MemoryPurpose::weights);
     require_deferred(*state_);
     require_same_engine(*state_, bytes.first(std::min(bytes.size(), kMetadataOffset)));
     const EngineImage given = image_of(bytes, std::move(owner), state_->name);
@@ -82,6 +84,7 @@ void Engine::load_weights(std::span<const std::byte> bytes, std::shared_ptr<cons
 void Engine::load_weights(EngineReader& reader) const {
   reported(state_->diagnostics, [&] {
     const std::lock_guard lock(state_->weights.mutex);
+    const MemoryScope scope(state_->memory, MemoryPurpose::weights);
     require_deferred(*state_);
     EngineImage image = state_->weights.image;
     require_same_engine(*state_, read_start(reader, state_->name));

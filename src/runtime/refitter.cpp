@@ -217,6 +217,7 @@ std::string Refitter::State::identity() const {
 void Refitter::State::commit() {
   EngineWeights& weights = engine.weights;
   const std::lock_guard lock(weights.mutex);
+  const MemoryScope scope(engine.memory, MemoryPurpose::weights);
   const std::vector<WeightSlot> slots = weights.slots();
   check(slots);
   if (given.empty()) return;
@@ -253,6 +254,8 @@ std::vector<std::string> Refitter::missing() const {
     if (info.missing && !state_->given.contains(info.name)) out.push_back(info.name);
   return out;
 }
+
+size_t Refitter::given() const { return state_->given.size(); }
 
 void Refitter::set(const std::string& name, Tensor value) {
   state_->given.insert_or_assign(name, std::move(value));

@@ -4,6 +4,7 @@
 
 #include "ingot/error.h"
 #include "ingot/weights.h"
+#include "runtime/memory_testing.h"
 #include "runtime/weights_testing.h"
 #include "support/temp_folder.h"
 #include "support/thrown_by.h"
@@ -118,6 +119,33 @@ TEST_P(RefitterTest, WhatWasSetStaysSetAfterARefusal) {
   refitter.set("dense.bias", layers_weight("dense.bias", 2));
   refitter.commit();
   expect_layers(*engine, *engine->create_context(), 2);
+}
+
+TEST_P(RefitterTest, ARefusedAllocationLeavesTheOldWeights) {
+  const auto allocator = std::make_shared<CountingAllocator>();
+  RuntimeConfig config = this->config();
+  config.allocator = allocator;
+  const auto engine = open_bytes(engine_bytes(layers_graph(1), {.refit = RefitMode::whole}), config);
+  const auto context = engine->create_context();
+  Refitter refitter(engine);
+  set_all(refitter, 2);
+  int64_t number = 0;
+  for (bool done = false; !done; ++number) {
+    ASSERT_LT(number, 1000);
+    allocator->refuse(number);
+    try {
+      refitter.commit();
+      done = true;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::out_of_memory) << e.what();
+    }
+    allocator->refuse(CountingAllocator::kNever);
+    if (!done) expect_layers(*engine, *context, 1);
+  }
+  expect_layers(*engine, *context, 2);
+  if (engine->device() == "cpu") {
+    EXPECT_GT(number, 1) << "packed weights come from the allocator";
+  }
 }
 
 TEST_P(RefitterTest, AnEngineWithoutAModeIsRefused) {

@@ -65,7 +65,7 @@ Tensor read_raw(const std::string& path, const WantedDatum& wanted) {
     fail_raw(
         path,
         fmt::format("{} bytes for {} of shape {}", size, to_string(wanted.type.dtype), to_string(*shape)),
-        fmt::format("{}", file->size()), "");
+        fmt::format("{}", file->size()), "Write these elements in order, without a header.");
   return Tensor::share(wanted.type.dtype, *shape, file->bytes(), file).aligned();
 }
 

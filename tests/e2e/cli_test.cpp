@@ -301,8 +301,8 @@ TEST_F(Cli, WrongUsageReturnsTwoAndSaysWhereHelpIs) {
 
 TEST_F(Cli, EveryCommandHasAManualPage) {
   const std::string overview = run({"--help"}).out;
-  for (const char* name : {"compile", "exec", "bench", "inspect", "verify", "validity", "import-report",
-                           "kernel-cache", "version"}) {
+  for (const char* name : {"compile", "refit", "exec", "bench", "inspect", "verify", "validity",
+                           "import-report", "kernel-cache", "version"}) {
     SCOPED_TRACE(name);
     expect_contains(overview, fmt::format("\n  {} ", name));
     const ProgramResult page = run({"help", name});

@@ -91,6 +91,9 @@ expect(threads "400 inferences, 0, 1784, 3600, 5448\n")
 expect(dynamic_shapes "0 3 321 \ninput 'x': expected a shape from [17] to [1024], by profile 1 'long', found [5]. \
 Profile 0 'short' allows it: call set_profile(0).\n")
 expect(user_memory "smaller shapes need less\n4 512\ntoo little: 1 bytes\n")
+# 32 * 1 + 0.5, then 32 * 2 + 8; 32 * 3.
+expect(refit "as built: 32.5\nrefused: 1 of a wrong type: 'kernel' is f32[32, 1] instead of f32[32, 32]\nas before: \
+32.5\nwith new weights: 72\nmissing: kernel\nfilled: 96\n")
 expect(cache "y[0, 0] = 0.333333\ncompiled\n")  # softmax of three equal values
 expect(cache "y[0, 0] = 0.333333\nnothing to compile\n")
 file(REMOVE ${WORK_DIR}/cache.kernels)
