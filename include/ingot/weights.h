@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <span>
@@ -104,6 +105,11 @@ class INGOT_API EngineReader {
   // the library; returns how many. Fewer than asked for end the load with Error(device). May throw. Pieces
   // are asked for in ascending order.
   virtual size_t read(uint64_t offset, std::span<std::byte> into) = 0;
+  // For sources that answer later, as a disk with queues or a connection: starts a read and returns before it
+  // is done; the future gives what read() returns, or its exception. Up to 4 are under way at once, started
+  // in ascending order; `into` is valid until the future is ready, whatever else goes wrong. By default
+  // read() is called at once.
+  virtual std::future<size_t> read_async(uint64_t offset, std::span<std::byte> into);
 };
 
 struct OpenOptions {

@@ -1,6 +1,7 @@
 #include "runtime/engine_image.h"
 
 #include <algorithm>
+#include <deque>
 
 #include "engine/header.h"
 #include "ingot/error.h"
@@ -9,6 +10,7 @@ namespace ingot {
 namespace {
 
 constexpr size_t kPiece = size_t{4} << 20;
+constexpr size_t kMostReads = 4;  // under way at once
 
 struct Memory {
   std::span<const std::byte> bytes;
@@ -37,25 +39,72 @@ Memory copy_of(std::span<const std::byte> bytes) {
                .remedy = "See why the source gives too little, then open it again."});
 }
 
-size_t read_piece(EngineReader& reader, const std::string& name, uint64_t offset, std::span<std::byte> into) {
-  try {
-    return reader.read(offset, into);
-  } catch (const Error&) {
-    throw;
-  } catch (const std::exception& e) {
-    fail_reader(name, fmt::format("{} bytes at {}", into.size(), offset), e.what());
+// Reads that were started. None outlives this: their memory may go right after.
+class Reads {
+ public:
+  Reads(EngineReader& reader, const std::string& name) : reader_(reader), name_(name) {}
+  ~Reads() {
+    for (Piece& piece : pieces_)
+      if (piece.given.valid()) piece.given.wait();
   }
-}
+  Reads(const Reads&) = delete;
+  Reads& operator=(const Reads&) = delete;
+
+  size_t count() const { return pieces_.size(); }
+
+  void start(uint64_t offset, std::span<std::byte> into) {
+    guarded(offset, into.size(), [&] {
+      pieces_.push_back({offset, into.size(), {}});
+      pieces_.back().given = reader_.read_async(offset, into);
+      if (!pieces_.back().given.valid()) throw std::future_error(std::future_errc::no_state);
+    });
+  }
+
+  void finish_first() {
+    Piece piece = std::move(pieces_.front());
+    pieces_.pop_front();
+    size_t given = 0;
+    guarded(piece.offset, piece.size, [&] { given = piece.given.get(); });
+    if (given != piece.size) fail_reader(name_, wanted(piece.offset, piece.size), fmt::format("{}", given));
+  }
+
+ private:
+  struct Piece {
+    uint64_t offset = 0;
+    size_t size = 0;
+    std::future<size_t> given;
+  };
+
+  static std::string wanted(uint64_t offset, size_t size) {
+    return fmt::format("{} bytes at {}", size, offset);
+  }
+
+  template <class Function>
+  void guarded(uint64_t offset, size_t size, Function function) {
+    try {
+      function();
+    } catch (const Error&) {
+      throw;
+    } catch (const std::exception& e) {
+      fail_reader(name_, wanted(offset, size), e.what());
+    }
+  }
+
+  EngineReader& reader_;
+  const std::string& name_;
+  std::deque<Piece> pieces_;
+};
 
 void read_all(EngineReader& reader, const std::string& name, uint64_t offset, std::span<std::byte> into) {
+  Reads reads(reader, name);
   while (!into.empty()) {
     const auto piece = into.first(std::min(into.size(), kPiece));
-    const size_t given = read_piece(reader, name, offset, piece);
-    if (given != piece.size())
-      fail_reader(name, fmt::format("{} bytes at {}", piece.size(), offset), fmt::format("{}", given));
+    if (reads.count() == kMostReads) reads.finish_first();
+    reads.start(offset, piece);
     offset += piece.size();
     into = into.subspan(piece.size());
   }
+  while (reads.count() > 0) reads.finish_first();
 }
 
 bool is_aligned(std::span<const std::byte> bytes) {

@@ -51,6 +51,12 @@ void save(const Engine::State& engine, ByteSink& sink, const SaveOptions& option
 EngineWriter::~EngineWriter() = default;
 EngineReader::~EngineReader() = default;
 
+std::future<size_t> EngineReader::read_async(uint64_t offset, std::span<std::byte> into) {
+  std::promise<size_t> given;
+  given.set_value(read(offset, into));
+  return given.get_future();
+}
+
 void Engine::save(const std::string& path, const SaveOptions& options) const {
   reported(state_->diagnostics, [&] {
     AtomicFile file(path, "engine file");

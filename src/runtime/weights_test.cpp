@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "engine/header.h"
 #include "ingot/error.h"
 #include "runtime/weights_testing.h"
@@ -75,6 +77,73 @@ TEST(EngineReaders, ResultsAreThoseOfAFile) {
   const auto engine = Runtime(quiet_logger()).open(reader, "stream");
   expect_layers(*engine, *engine->create_context(), 1);
   EXPECT_EQ(engine->name(), "stream");
+}
+
+// Answers from threads of its own, the pieces that were asked for first the latest.
+class LateReader : public BytesReader {
+ public:
+  using BytesReader::BytesReader;
+  std::future<size_t> read_async(uint64_t offset, std::span<std::byte> into) override {
+    most_ = std::max<int>(most_, ++under_way_);
+    const int delay = offset == fails_at ? 0 : 20 - under_way_ * 4;
+    std::packaged_task<size_t()> task([this, offset, into, delay] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(delay));
+      const std::lock_guard lock(mutex_);
+      --under_way_;
+      if (offset == fails_at) throw std::runtime_error("the line is down");
+      return read(offset, into);
+    });
+    std::future<size_t> given = task.get_future();
+    threads_.emplace_back(std::move(task));
+    return given;
+  }
+  int most() const { return most_; }
+  int under_way() const { return under_way_; }
+
+  uint64_t fails_at = UINT64_MAX;
+
+ private:
+  std::mutex mutex_;
+  std::atomic<int> under_way_ = 0;
+  int most_ = 0;
+  std::vector<std::jthread> threads_;
+};
+
+std::vector<std::byte> large_engine() {
+  GraphBuilder g("large");
+  Tensor weight = Tensor::allocate(DType::u8, {33 << 20});
+  for (size_t i = 0; i < weight.bytes().size(); ++i)
+    weight.mutable_bytes()[i] = static_cast<std::byte>(i * 13 + i / 4096);
+  g.output("y", g.constant(weight));
+  return engine_bytes(std::move(g).finish());
+}
+
+TEST(EngineReaders, SeveralReadsMayBeUnderWay) {
+  const std::vector<std::byte> bytes = large_engine();
+  LateReader reader(bytes);
+  const auto engine = Runtime(quiet_logger()).open(reader, "stream");
+  EXPECT_GT(reader.most(), 1);
+  EXPECT_LE(reader.most(), 4);
+  EXPECT_EQ(engine->serialize(), bytes);
+}
+
+// Memory goes with the error, so no read may write there later.
+TEST(EngineReaders, AFailureAwaitsTheOtherReads) {
+  const std::vector<std::byte> bytes = large_engine();
+  LateReader reader(bytes);
+  reader.fails_at = decode_header(bytes).weights_offset;
+  const Error e = thrown_by([&] { Runtime(quiet_logger()).open(reader, "stream"); });
+  EXPECT_EQ(e.code(), ErrorCode::device);
+  EXPECT_EQ(e.parts().observed, "the line is down");
+  EXPECT_EQ(reader.under_way(), 0);
+}
+
+TEST(EngineReaders, AFutureOfNothingIsAnError) {
+  struct Absent : BytesReader {
+    using BytesReader::BytesReader;
+    std::future<size_t> read_async(uint64_t, std::span<std::byte>) override { return {}; }
+  } reader(engine_bytes(layers_graph(1)));
+  EXPECT_EQ(thrown_by([&] { Runtime(quiet_logger()).open(reader, "stream"); }).code(), ErrorCode::device);
 }
 
 TEST(EngineReaders, OneThatEndsEarlyIsRefusedAnywhere) {
