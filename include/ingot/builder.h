@@ -61,8 +61,10 @@ struct BuilderConfig {
   RefitMode refit = RefitMode::none;
   // Part of the engine. individual: exactly these; whole and identical: these too, such as a scalar.
   std::set<std::string, std::less<>> refit_weights;
-  // Part of the engine. Devices it is meant for, most wanted first: "reference", "cpu", "cuda". Any device
-  // may still open it.
+  // Part of the engine. Devices it is meant for, most wanted first: "reference", "cpu", "cuda" (which is
+  // compute capability 8.0 and later), or one of "cuda:sm75", "cuda:sm80", "cuda:sm86", "cuda:sm89",
+  // "cuda:sm90", "cuda:sm100", "cuda:sm120". A type that one of them cannot compute with, as f8e4m3fn before
+  // sm89, is Error(unsupported). Any device may still open the engine.
   std::vector<std::string> targets = {"cpu", "reference"};
   // Part of the engine, since it changes the graph. Names of passes to skip.
   std::set<std::string, std::less<>> disabled_passes;

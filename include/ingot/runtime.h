@@ -65,6 +65,13 @@ struct RuntimeConfig {
   // are read again from the engine file, or a file for packed weights, each time. Unset: all may stay, and
   // the budget cannot be set later.
   std::optional<uint64_t> weight_streaming_budget = std::nullopt;
+  // Bytes that the weights of an engine may take, or, with weight_streaming_budget, that budget: open()
+  // refuses more, and check_validity() says so before. Unset: no limit.
+  std::optional<uint64_t> weight_memory_limit = std::nullopt;
+  // cpu: bytes of scratch memory that a single step of an inference may need, for all its threads. A set of
+  // shapes that needs more is refused with out_of_memory, naming the step, when it is planned. Unset: no
+  // limit.
+  std::optional<uint64_t> workspace_limit = std::nullopt;
   // That the threads of inferences run on, each an index as the system counts CPUs; none: all that the
   // process may use. The thread that calls run(), and that of a Stream, stays where it is.
   std::vector<int> cpus = {};
@@ -118,10 +125,12 @@ class INGOT_API Runtime {
   std::shared_ptr<const Engine> open(EngineReader& reader, const std::string& name,
                                      const OpenOptions& options = {}) const;
 
-  // Whether open() can work, from the first 64 bytes and the size of the file; see also check_engine_header()
-  // for bytes in memory. A file that is no engine is an answer; a file that cannot be read throws as open()
-  // does.
+  // Whether open() can work, from the first 64 bytes and the size of the file, this machine and the
+  // configuration; see also check_engine_header() for bytes in memory. Invalid: open() fails. A file that is
+  // no engine is an answer; a file that cannot be read throws as open() does.
   EngineValidity check_validity(const std::string& path) const;
+  // The same, and reads every byte of the file: what is damaged behind the header is found as well.
+  EngineValidity verify(const std::string& path) const;
 
  private:
   struct State;

@@ -20,15 +20,21 @@ enum class EngineStatus : uint8_t {
 
 // Bits of EngineValidity::reasons.
 enum class EngineReason : uint32_t {
-  malformed = 1 << 0,          // not an engine file, or a damaged header
+  malformed = 1 << 0,          // not an engine file, or fields that contradict each other
   truncated = 1 << 1,          // the file is shorter than its header says
   oversized = 1 << 2,          // the file is longer than its header says
-  version_too_new = 1 << 3,    // written for later readers only
+  version_too_new = 1 << 3,    // this reader is too old: written for later ones only
   version_too_old = 1 << 4,    // of a format version that is no longer read
   missing_feature = 1 << 5,    // needs something that this build does not know
   too_little_memory = 1 << 6,  // the weights exceed the memory given in the query
   newer_format = 1 << 7,       // of a later format version, which this build reads in part: suboptimal
   weights_stripped = 1 << 8,   // cannot run before it gets its weights back: suboptimal
+  hash_mismatch = 1 << 9,      // the header, or what verify() reads, is not what was written
+  // Of the machine, found by Runtime::check_validity():
+  missing_device_feature = 1 << 10,  // the processor lacks what the configuration asks for; or, suboptimal,
+                                     // what compiled kernels need
+  library_too_old = 1 << 11,         // the kernel compiler is of another build: suboptimal
+  installation_error = 1 << 12,      // the kernel compiler cannot be found: suboptimal
 };
 
 struct EngineFinding {

@@ -1,4 +1,3 @@
-#include <array>
 #include <numeric>
 #include <set>
 
@@ -9,6 +8,7 @@
 #include "base/thread_pool.h"
 #include "builder/progress.h"
 #include "builder/shapes.h"
+#include "builder/targets.h"
 #include "engine/byte_sink.h"
 #include "engine/debug_names.h"
 #include "engine/engine_file.h"
@@ -24,26 +24,7 @@
 namespace ingot {
 namespace {
 
-constexpr auto kTargets = std::to_array<std::string_view>({"reference", "cpu", "cuda"});
 constexpr uint64_t kWorkingMemory = uint64_t{64} << 20;  // for graphs, metadata and buffers
-
-void check_targets(const std::vector<std::string>& targets) {
-  auto fail = [](std::string name, std::string expected, std::string observed) {
-    throw Error({.code = ErrorCode::invalid_argument,
-                 .object = "target",
-                 .name = std::move(name),
-                 .expected = std::move(expected),
-                 .observed = std::move(observed),
-                 .remedy = "Leave targets out for an engine that runs on cpu and reference."});
-  };
-  std::string known = fmt::format("of {}", fmt::join(kTargets, ", "));
-  if (targets.empty()) fail("", "at least one " + known, "none");
-  std::set<std::string_view> seen;
-  for (const std::string& t : targets) {
-    if (std::ranges::find(kTargets, t) == kTargets.end()) fail(t, "one " + known, "another name");
-    if (!seen.insert(t).second) fail(t, "each target once", "this one twice");
-  }
-}
 
 // Bytes of the constants, those that share memory counted once.
 void add_constant_bytes(const Graph& graph, std::set<const std::byte*>& seen, uint64_t& bytes) {
@@ -87,6 +68,7 @@ class Build {
     report_.nodes_before = graph.nodes().size();
     Phase build(watch_, "build", "", 3);
     EngineContent content = optimise(graph);
+    check_types(content.graph, config_.targets);
     build.step(1);
     report_.nodes_after = content.graph.nodes().size();
     write(content, sink);

@@ -176,11 +176,13 @@ TEST(Builder, TargetsAndPassesAreChecked) {
   BuilderConfig config;
   config.targets = {"tpu"};
   EXPECT_EQ(refusal(sample(), config),
-            "target 'tpu': expected one of reference, cpu, cuda, found another name."
+            "target 'tpu': expected one of reference, cpu, cuda, cuda:sm75, cuda:sm80, cuda:sm86, "
+            "cuda:sm89, cuda:sm90, cuda:sm100, cuda:sm120, found another name."
             " Leave targets out for an engine that runs on cpu and reference.");
   config.targets = {};
   EXPECT_EQ(refusal(sample(), config),
-            "target: expected at least one of reference, cpu, cuda, found none."
+            "target: expected at least one of reference, cpu, cuda, cuda:sm75, cuda:sm80, cuda:sm86, "
+            "cuda:sm89, cuda:sm90, cuda:sm100, cuda:sm120, found none."
             " Leave targets out for an engine that runs on cpu and reference.");
   config.targets = {"cpu", "cpu"};
   EXPECT_EQ(refusal(sample(), config),
@@ -210,6 +212,47 @@ TEST(Builder, ErrorsGoToTheRecorderElseToTheLogger) {
   config.recorder = nullptr;
   thrown_by([&] { build_engine(sample(), config); });
   EXPECT_EQ(logger.errors, 1);
+}
+
+// x in another type and back.
+Graph through(DType dtype) {
+  GraphBuilder g("through");
+  const Value x = g.input("x", Type::tensor(DType::f32, {4}));
+  g.output("y", g.cast(g.cast(g.add(x, x), {.to = dtype}), {.to = DType::f32}));
+  return std::move(g).finish();
+}
+
+TEST(Builder, TypesAreCheckedAgainstEachTarget) {
+  auto builds = [](DType dtype, const std::string& target) {
+    BuilderConfig config;
+    config.targets = {"cpu", target};
+    try {
+      build_engine(through(dtype), config);
+      return true;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ErrorCode::unsupported) << e.what();
+      return false;
+    }
+  };
+  for (const char* target : {"reference", "cuda:sm89", "cuda:sm90", "cuda:sm120"})
+    EXPECT_TRUE(builds(DType::f8e4m3fn, target)) << target;
+  for (const char* target : {"cuda", "cuda:sm75", "cuda:sm80", "cuda:sm86"})
+    EXPECT_FALSE(builds(DType::f8e4m3fn, target)) << target;
+  EXPECT_TRUE(builds(DType::bf16, "cuda"));
+  EXPECT_FALSE(builds(DType::bf16, "cuda:sm75"));
+  EXPECT_FALSE(builds(DType::f8e5m2fnuz, "cuda:sm120"));
+  EXPECT_TRUE(builds(DType::f16, "cuda:sm75"));
+}
+
+TEST(Builder, ATypeThatATargetLacksIsNamedWithItsNode) {
+  BuilderConfig config;
+  config.targets = {"cpu", "cuda:sm86"};
+  const std::string text = refusal(through(DType::f8e4m3fn), config, ErrorCode::unsupported);
+  EXPECT_NE(
+      text.find("target 'cuda:sm86': expected no f8e4m3fn, which cuda:sm89 and later compute with, found "
+                "f8e4m3fn[4] from cast"),
+      std::string::npos)
+      << text;
 }
 
 TEST(Builder, MemoryLimitNamesNeedAndRemedy) {

@@ -15,6 +15,7 @@
 #include "ingot/logger.h"
 #include "ingot/settings.h"
 #include "ingot/specialization.h"
+#include "ingot/validity.h"
 
 // The seam between the runtime and what runs a graph. A device turns a graph into a program; a program is run
 // any number of times, by any number of contexts.
@@ -161,8 +162,15 @@ struct CompileOptions {
   std::shared_ptr<MemoryAccount> memory = nullptr;  // that the weights of the program count in; null: none
   // Bytes of weights to keep in memory between steps; none: all of them.
   std::optional<uint64_t> weight_budget = std::nullopt;
-  std::span<const std::byte> mapped_file = {};  // the engine, where pages of it may be dropped
-  Diagnostics diagnostics;                      // of the Runtime; fallbacks and rejections are logged there
+  std::optional<uint64_t> workspace_limit = std::nullopt;  // bytes of scratch of a step; none: no limit
+  std::span<const std::byte> mapped_file = {};             // the engine, where pages of it may be dropped
+  Diagnostics diagnostics;  // of the Runtime; fallbacks and rejections are logged there
+};
+
+// What keeps a device from running engines, or from running them well.
+struct DeviceLimit {
+  EngineFinding finding;
+  bool is_fatal = false;
 };
 
 // Stateless or thread-safe; lives until the process ends.
@@ -182,6 +190,9 @@ class Device {
     return {{"capture", "it calls its kernels directly, so there are no launches to capture"},
             {"auxiliary_streams", "it uses none: steps run one after the other, each on all threads"}};
   }
+
+  // Of this machine, for these options; without compiling anything.
+  virtual std::vector<DeviceLimit> find_limits(const CompileOptions&) const { return {}; }
 
   // Of code, or weights packed for it, for `target`, as "cpu:avx512", from the generator of this digest.
   virtual CodeUse use_of_code(std::string_view, const Digest&) const { return CodeUse::other_device; }

@@ -36,6 +36,13 @@ void check_digest(std::string_view name, std::string_view section, std::span<con
   if (actual != stored) fail(name, fmt::format("{} of SHA-256 {}", section, to_hex(stored)), to_hex(actual));
 }
 
+// Whether a section is not what was written.
+bool has_other_content(std::span<const std::byte> bytes) {
+  const EngineHeader header = decode_header(bytes);
+  return sha256(bytes.subspan(kMetadataOffset, header.metadata_size)) != digest_at(bytes, kHeaderSize) ||
+         sha256(bytes.subspan(header.weights_offset)) != digest_at(bytes, kHeaderSize + 32);
+}
+
 void check_zeros(std::string_view name, std::span<const std::byte> bytes, uint64_t begin, uint64_t end) {
   for (uint64_t i = begin; i < end; ++i)
     if (bytes[i] != std::byte{0})
@@ -171,6 +178,21 @@ void verify_engine(std::span<const std::byte> bytes, std::string_view name) {
   EngineHeader header = decode_header(bytes);
   check_zeros(name, bytes, uint64_t{header.metadata_offset} + header.metadata_size, header.weights_offset);
   verify_weights(bytes, bytes.subspan(header.weights_offset), name);
+}
+
+std::vector<EngineFinding> find_damage(std::span<const std::byte> bytes, std::string_view name) {
+  try {
+    verify_engine(bytes, name);
+    return {};
+  } catch (const Error& e) {
+    const ErrorParts& parts = e.parts();
+    EngineFinding finding{.reason = EngineReason::malformed, .text = parts.observed, .remedy = parts.remedy};
+    if (!parts.expected.empty())
+      finding.text = fmt::format("expected {}, found {}", parts.expected, parts.observed);
+    if (e.code() == ErrorCode::incompatible) finding.reason = EngineReason::missing_feature;
+    if (has_other_content(bytes)) finding.reason = EngineReason::hash_mismatch;
+    return {std::move(finding)};
+  }
 }
 
 Digest engine_digest(std::span<const std::byte> bytes) {

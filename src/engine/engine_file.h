@@ -12,6 +12,7 @@
 #include "ingot/builder.h"
 #include "ingot/graph.h"
 #include "ingot/refit_mode.h"
+#include "ingot/validity.h"
 
 // The engine file as a value. FORMAT.md has every byte.
 namespace ingot {
@@ -76,6 +77,9 @@ void verify_weights(std::span<const std::byte> start, std::span<const std::byte>
 
 // As read_engine, and checks the SHA-256 of the weights and that padding is zero.
 void verify_engine(std::span<const std::byte> bytes, std::string_view name);
+
+// What verify_engine() would throw for a file whose header is sound, as findings.
+std::vector<EngineFinding> find_damage(std::span<const std::byte> bytes, std::string_view name);
 
 // Identifies an engine: SHA-256 of its header and section digests, and so of every byte. Throws
 // Error(corrupt) for fewer bytes than these take.

@@ -95,7 +95,7 @@ class HeaderCheck {
     if (!is_ours) return add(EngineReason::malformed, "an engine file", "other first bytes", kRebuild);
     auto stored = get<uint64_t>(bytes_, kChecksumOffset), actual = checksum_of(bytes_);
     if (stored != actual)
-      return add(EngineReason::malformed, fmt::format("header checksum {:016x}", actual),
+      return add(EngineReason::hash_mismatch, fmt::format("header checksum {:016x}", actual),
                  fmt::format("{:016x}", stored), kCopyAgain);
     return true;
   }
@@ -175,6 +175,7 @@ ErrorCode code_of(EngineReason reason) {
     case EngineReason::version_too_new:
     case EngineReason::version_too_old:
     case EngineReason::missing_feature: return ErrorCode::incompatible;
+    case EngineReason::too_little_memory: return ErrorCode::out_of_memory;
     default: return ErrorCode::corrupt;
   }
 }

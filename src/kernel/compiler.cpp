@@ -2,11 +2,13 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <mutex>
 
+#include "base/mapped_file.h"
 #include "base/sha256.h"
 #include "ingot/error.h"
 #include "kernel/generator_digest.h"
@@ -55,6 +57,15 @@ OpenLibrary open_library() {
                .remedy = kRemedy});
 }
 
+ErrorParts other_build(const std::string& path, std::string observed) {
+  return {.code = ErrorCode::incompatible,
+          .object = "kernel compiler",
+          .name = path,
+          .expected = fmt::format("the one built with this libingot, build {:.12}", kGeneratorDigest),
+          .observed = std::move(observed),
+          .remedy = kRemedy};
+}
+
 const Compiler& open_compiler() {
   const auto [handle, path] = open_library();
   const auto* library = static_cast<const JitLibrary*>(dlsym(handle, kJitSymbol));
@@ -62,12 +73,7 @@ const Compiler& open_compiler() {
     const std::string observed =
         library ? fmt::format("build {:.12}", library->generator_digest) : "another library";
     dlclose(handle);
-    throw Error({.code = ErrorCode::incompatible,
-                 .object = "kernel compiler",
-                 .name = path,
-                 .expected = fmt::format("the one built with this libingot, build {:.12}", kGeneratorDigest),
-                 .observed = observed,
-                 .remedy = kRemedy});
+    throw Error(other_build(path, observed));
   }
   return library->compiler();
 }
@@ -99,6 +105,23 @@ const Compiler& compiler() {
   const std::lock_guard lock(mutex);
   if (!opened_compiler.load(std::memory_order_relaxed)) opened_compiler.store(&open_compiler());
   return *opened_compiler.load(std::memory_order_relaxed);
+}
+
+std::optional<ErrorParts> compiler_problem() {
+  if (compiler_is_loaded()) return std::nullopt;
+  try {
+    const std::string first = candidates().front();
+    if (first.find('/') == std::string::npos || access(first.c_str(), R_OK) != 0) {
+      (void)compiler();
+      return std::nullopt;
+    }
+    const auto file = MappedFile::open(first, "kernel compiler");
+    const std::string_view text(reinterpret_cast<const char*>(file->bytes().data()), file->size());
+    if (text.find(kGeneratorDigest) != std::string_view::npos) return std::nullopt;
+    return other_build(first, "another build");
+  } catch (const Error& e) {
+    return e.parts();
+  }
 }
 
 bool compiler_is_loaded() { return opened_compiler.load(std::memory_order_acquire) != nullptr; }

@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "ingot/error.h"
 #include "kernel/loop_nest.h"
 #include "kernel/target.h"
 
@@ -42,5 +43,7 @@ class Compiler {
 const Compiler& compiler();
 // Whether it was opened: a warm start never does.
 bool compiler_is_loaded();
+// What compiler() would throw; opens the library only where it cannot be judged from its file.
+std::optional<ErrorParts> compiler_problem();
 
 }  // namespace ingot::kernel

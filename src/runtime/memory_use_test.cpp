@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
+#include "ingot/error.h"
 #include "runtime/memory_testing.h"
 #include "runtime/test_engines.h"
+#include "support/thrown_by.h"
 
 namespace ingot {
 namespace {
@@ -58,6 +60,24 @@ TEST(MemoryUse, FiguresAndChangesAreLogged) {
   expect("memory: creation of 'c' of engine ");
   expect(": accounted +" + block + ", now ");
   expect("; resident ");
+}
+
+// Softmax along a long axis needs scratch for each thread.
+TEST(WorkspaceLimit, IsHonouredOrRefusedWithTheStepThatNeedsMore) {
+  const Graph graph = perceptron_graph();
+  const auto need = open_graph(graph, perceptron_profiles())->memory_use().scratch;
+  ASSERT_GT(need, 0u);
+  auto open = [&](uint64_t limit) {
+    return open_graph(graph, perceptron_profiles(), {.workspace_limit = limit});
+  };
+  auto engine = open(need);
+  engine->create_context()->run({{"x", perceptron_input(512)}});
+  EXPECT_LE(static_cast<uint64_t>(engine->stats().scratch_bytes), need);
+  const Error error = thrown_by([&] { open(0)->create_context()->run({{"x", perceptron_input(512)}}); });
+  EXPECT_EQ(error.code(), ErrorCode::out_of_memory) << error.what();
+  EXPECT_NE(error.parts().object.find("workspace of step"), std::string::npos) << error.what();
+  EXPECT_NE(error.parts().expected.find("at most 0 bytes"), std::string::npos);
+  EXPECT_NE(error.parts().remedy.find("workspace_limit"), std::string::npos);
 }
 
 TEST(MemoryUse, NobodyAsksTheSystemWhereNobodyListens) {

@@ -1,16 +1,7 @@
 #include "ingot/runtime.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <array>
-#include <cerrno>
-
-#include "base/file_descriptor.h"
 #include "base/mapped_file.h"
 #include "base/memory_change.h"
-#include "base/os_error.h"
 #include "base/reported.h"
 #include "base/sha256.h"
 #include "base/stopwatch.h"
@@ -25,36 +16,12 @@
 #include "runtime/runtime_cache_state.h"
 #include "runtime/sample_shapes.h"
 #include "runtime/settings.h"
+#include "runtime/validity.h"
 
 namespace ingot {
 namespace {
 
 constexpr std::string_view kObject = "engine file";
-
-// Reads until the buffer is full or the file ends.
-size_t read_start(const UniqueFd& fd, const std::string& path, std::span<std::byte> buffer) {
-  size_t filled = 0;
-  while (filled < buffer.size()) {
-    ssize_t n = read(fd.get(), buffer.data() + filled, buffer.size() - filled);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw_os_error(errno, kObject, path, "read");
-    if (n == 0) break;
-    filled += static_cast<size_t>(n);
-  }
-  return filled;
-}
-
-EngineValidity check_file(const std::string& path) {
-  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd) throw_os_error(errno, kObject, path, "open");
-  struct stat info;
-  if (fstat(fd.get(), &info) != 0) throw_os_error(errno, kObject, path, "read its size");
-  require_regular(info.st_mode, kObject, path);
-  std::array<std::byte, kHeaderSize> header;
-  const size_t size = read_start(fd, path, header);
-  return check_engine_header(std::span(header).first(size),
-                             {.file_size = static_cast<uint64_t>(info.st_size), .memory = std::nullopt});
-}
 
 // A cache object, or the folder that the configuration or the environment names.
 std::shared_ptr<RuntimeCache> cache_of(Logger& logger, const RuntimeConfig& config) {
@@ -95,6 +62,7 @@ struct Runtime::State {
   static void prepare_weights(const std::shared_ptr<const State>& runtime, Engine::State& engine, bool defer);
   void log_open(const Engine::State& engine, const std::vector<std::string>& targets) const;
   void log_memory(const Engine::State& engine) const;
+  CompileOptions options() const;  // without what belongs to one engine
 };
 
 void Runtime::State::take(Engine::State& engine, EngineContent content, EngineImage image) {
@@ -155,6 +123,7 @@ std::unique_ptr<Engine::State> Runtime::State::load(const std::shared_ptr<const 
   engine->allocation = runtime->config.allocation;
   const std::vector<std::string> targets = content.targets;
   take(*engine, std::move(content), std::move(image));
+  require_memory(name, engine->fixed.weight_bytes, weight_limit(runtime->config));
   prepare_weights(runtime, *engine, options.defer_weights);
   engine->fixed.open_seconds = watch.seconds();
   runtime->log_open(*engine, targets);
@@ -167,21 +136,15 @@ CompileOptions Runtime::State::options_for(const Engine::State& engine, const st
                                            bool placeholders) const {
   const auto running = engine.program.load();
   const auto streaming = running ? running->weight_streaming() : std::nullopt;
-  CompileOptions options{.threads = config.threads,
-                         .cpus = config.cpus,
-                         .identity = identity,
-                         .isa = config.isa,
-                         .cache = cache->state().cache,
-                         .keep_denormals = config.keep_denormals,
-                         .placeholder_weights = placeholders,
-                         .shapes = shapes_to_prepare(engine.inputs, engine.profiles.size()),
-                         .samples = sample_shapes(engine),
-                         .specialization = config.specialization,
-                         .deterministic = config.deterministic,
-                         .memory = engine.memory,
-                         .weight_budget = streaming ? streaming->budget : config.weight_streaming_budget,
-                         .mapped_file = engine.weights.image.mapped_file,
-                         .diagnostics = engine.diagnostics};
+  CompileOptions options = this->options();
+  options.identity = identity;
+  options.placeholder_weights = placeholders;
+  options.shapes = shapes_to_prepare(engine.inputs, engine.profiles.size());
+  options.samples = sample_shapes(engine);
+  options.memory = engine.memory;
+  options.mapped_file = engine.weights.image.mapped_file;
+  options.diagnostics = engine.diagnostics;
+  if (streaming) options.weight_budget = streaming->budget;
   return options;
 }
 
@@ -202,9 +165,26 @@ std::shared_ptr<const Program> Runtime::State::compile_debug(const Engine::State
   return device.compile(std::move(graph), options);
 }
 
+CompileOptions Runtime::State::options() const {
+  return {.threads = config.threads,
+          .cpus = config.cpus,
+          .identity = {},
+          .isa = config.isa,
+          .cache = cache->state().cache,
+          .keep_denormals = config.keep_denormals,
+          .specialization = config.specialization,
+          .deterministic = config.deterministic,
+          .weight_budget = config.weight_streaming_budget,
+          .workspace_limit = config.workspace_limit,
+          .diagnostics = diagnostics};
+}
+
 void Runtime::State::log_open(const Engine::State& engine, const std::vector<std::string>& targets) const {
   const Diagnostics& log = diagnostics;
-  if (!targets.empty() && std::find(targets.begin(), targets.end(), engine.device) == targets.end())
+  const bool is_meant = std::ranges::any_of(targets, [&](const std::string& target) {
+    return target.substr(0, target.find(':')) == engine.device;
+  });
+  if (!targets.empty() && !is_meant)
     log.log(LogLevel::warning, fmt::format("engine '{}' was built for {}, but is opened for {}", engine.name,
                                            fmt::join(targets, ", "), engine.device));
   if (!engine.program)
@@ -276,7 +256,19 @@ std::shared_ptr<const Engine> Runtime::open(EngineReader& reader, const std::str
 }
 
 EngineValidity Runtime::check_validity(const std::string& path) const {
-  return reported(state_->diagnostics, [&] { return check_file(path); });
+  return reported(state_->diagnostics, [&] {
+    EngineValidity validity = check_file(path, weight_limit(state_->config));
+    add_limits(validity, state_->device.find_limits(state_->options()));
+    return validity;
+  });
+}
+
+EngineValidity Runtime::verify(const std::string& path) const {
+  EngineValidity validity = check_validity(path);
+  return reported(state_->diagnostics, [&] {
+    if (validity.status != EngineStatus::invalid) add_damage(validity, path);
+    return validity;
+  });
 }
 
 }  // namespace ingot

@@ -21,6 +21,7 @@ bool is_set(const RuntimeConfig& config, std::string_view name) {
   if (name == "cpus") return !config.cpus.empty();
   if (name == "isa") return !config.isa.empty();
   if (name == "capture") return config.capture != CaptureStrategy::none;
+  if (name == "workspace_limit") return config.workspace_limit.has_value();
   if (name == "weight_streaming_budget") return config.weight_streaming_budget.has_value();
   return name == "auxiliary_streams" && config.auxiliary_streams.has_value();
 }

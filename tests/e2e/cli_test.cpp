@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "ingot/validity.h"
 #include "support/onnx_model.h"
 #include "support/peak_memory.h"
 #include "support/run_program.h"
@@ -123,6 +124,21 @@ TEST_F(Cli, ValidityAndVerifyTellSoundFromDamaged) {
   const ProgramResult shorter = run({"validity", folder_.write("short.ingot", bytes), "--json"});
   EXPECT_EQ(shorter.exit_code, 1);
   EXPECT_EQ(Json::parse(shorter.out)["status"], "invalid");
+}
+
+TEST_F(Cli, ValidityTellsOfACompilerThatIsMissingOrOfAnotherBuild) {
+  const std::string engine = small_engine();
+  auto reason_with = [&](const std::string& library) {
+    const ProgramResult r = run_program({INGOT_PROGRAM, "validity", engine, "--json"},
+                                        [&] { setenv("INGOT_JIT_LIBRARY", library.c_str(), 1); });
+    EXPECT_EQ(r.exit_code, 0) << r.err;  // kernels of the cache run without it
+    const Json json = Json::parse(r.out);
+    EXPECT_EQ(json["status"], "suboptimal");
+    expect_contains(json["findings"][0]["text"].get<std::string>(), library);
+    return static_cast<EngineReason>(json["reasons"].get<uint32_t>());
+  };
+  EXPECT_EQ(reason_with(file("none.so")), EngineReason::installation_error);
+  EXPECT_EQ(reason_with(folder_.write("other.so", "of another build")), EngineReason::library_too_old);
 }
 
 TEST_F(Cli, InspectsEnginesAndModels) {

@@ -54,6 +54,20 @@ void log_refused_tiles(const Diagnostics& diagnostics, kernel::IsaLevel here) {
                   to_string(here)));
 }
 
+std::string describe(const ErrorParts& parts) {
+  return fmt::format("{} '{}': expected {}, found {}", parts.object, parts.name, parts.expected,
+                     parts.observed.empty() ? "another" : parts.observed);
+}
+
+// Found ready kernels run without the compiler, so what is wrong with it need not matter.
+std::optional<DeviceLimit> limit_of_compiler() {
+  const std::optional<ErrorParts> problem = kernel::compiler_problem();
+  if (!problem) return std::nullopt;
+  const EngineReason reason = problem->code == ErrorCode::incompatible ? EngineReason::library_too_old
+                                                                       : EngineReason::installation_error;
+  return DeviceLimit{.finding = {reason, describe(*problem), problem->remedy}};
+}
+
 class CpuDevice : public Device {
  public:
   std::string_view name() const override { return "cpu"; }
@@ -71,6 +85,22 @@ class CpuDevice : public Device {
     auto program = std::make_shared<CpuProgram>(std::move(graph), options, choose_target(*here, options));
     program->open(options.shapes, options.samples);
     return program;
+  }
+
+  std::vector<DeviceLimit> find_limits(const CompileOptions& options) const override {
+    constexpr EngineReason kMissing = EngineReason::missing_device_feature;
+    const std::optional<kernel::IsaLevel> here = kernel::detect_isa_level();
+    if (!here)
+      return {{.finding = {kMissing, "expected a processor with AVX2, FMA and F16C, found one without",
+                           "Use another machine; here inference runs on the reference device, slowly."}}};
+    std::vector<DeviceLimit> limits;
+    try {
+      (void)choose_target(*here, options);
+    } catch (const Error& e) {
+      limits.push_back({.finding = {kMissing, describe(e.parts()), e.parts().remedy}, .is_fatal = true});
+    }
+    if (auto limit = limit_of_compiler()) limits.push_back(std::move(*limit));
+    return limits;
   }
 
   CodeUse use_of_code(std::string_view target, const Digest& generator) const override {

@@ -67,8 +67,9 @@ CpuProgram::CpuProgram(std::shared_ptr<const Graph> graph, const CompileOptions&
       fallbacks_(std::make_shared<FallbackLog>(options.diagnostics)),
       keep_denormals_(options.keep_denormals) {
   name_constants(*graph_, "", weight_names_);
-  own_workshop_ = std::make_unique<Workshop>(
-      Workshop{target, *kernels_, *weights_, *pool_, weight_names_, options.memory, stream_.get()});
+  own_workshop_ =
+      std::make_unique<Workshop>(Workshop{target, *kernels_, *weights_, *pool_, weight_names_, options.memory,
+                                          options.workspace_limit, stream_.get()});
   workshop_ = own_workshop_.get();
   own_specializer_ = std::make_unique<Specializer>(options.specialization, options.deterministic, *kernels_,
                                                    options.diagnostics);

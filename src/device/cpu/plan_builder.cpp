@@ -276,6 +276,20 @@ void drop_constants(const Plan& plan, size_t first, const WeightStream& stream) 
   }
 }
 
+void check_workspace(const Plan& plan, uint64_t limit) {
+  for (const std::unique_ptr<Step>& step : plan.steps) {
+    if (step->scratch < 0) continue;
+    const int64_t bytes = plan.buffers[static_cast<size_t>(step->scratch)].bytes;
+    if (static_cast<uint64_t>(bytes) <= limit) continue;
+    throw Error({.code = ErrorCode::out_of_memory,
+                 .object = "workspace of step",
+                 .name = step->name,
+                 .expected = fmt::format("at most {} bytes of scratch, the workspace limit", limit),
+                 .observed = fmt::format("{} bytes, for {}", bytes, step->describe()),
+                 .remedy = "Raise RuntimeConfig::workspace_limit, or use fewer threads or smaller shapes."});
+  }
+}
+
 void stream_weights(Plan& plan, WeightStream& stream) {
   Step* before = nullptr;
   for (const std::unique_ptr<Step>& step : plan.steps) {
@@ -322,6 +336,7 @@ std::shared_ptr<const Plan> build_plan(const Graph& graph, Workshop& workshop, c
     plan->is_generic = plan->is_generic || step->stands_in();
   }
   plan_arena(*plan, workshop.pool.size());
+  if (workshop.workspace_limit) check_workspace(*plan, *workshop.workspace_limit);
   if (workshop.stream) stream_weights(*plan, *workshop.stream);
   return plan;
 }

@@ -19,6 +19,7 @@ struct Workshop {
   ThreadPool& pool;
   const std::map<const std::byte*, std::string>& weight_names;  // of the constants of the engine, by address
   std::shared_ptr<MemoryAccount> memory = nullptr;              // of what plans keep; null: not counted
+  std::optional<uint64_t> workspace_limit = std::nullopt;       // as in CompileOptions
   WeightStream* stream = nullptr;                               // null: weights stay in memory
 };
 

@@ -39,6 +39,7 @@ class ReferenceDevice : public Device {
     for (const char* name : {"threads", "cpus"})
       settings.push_back({name, "it runs on the caller's thread alone"});
     settings.push_back({"isa", "it has one form of each op"});
+    settings.push_back({"workspace_limit", "it plans no memory"});
     settings.push_back({"weight_streaming_budget", "it reads weights where they lie"});
     return settings;
   }
