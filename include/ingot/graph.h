@@ -197,6 +197,8 @@ class INGOT_API GraphBuilder {
 
   // Checks the whole and gives the graph; the builder is empty after.
   Graph finish() &&;
+  // The same without the check of the whole: for a graph made node by node from one that was checked.
+  Graph finish_derived() &&;
 
  private:
   struct State;

@@ -153,9 +153,14 @@ Dim GraphBuilder::fresh_dim(std::string_view hint) {
 }
 
 Graph GraphBuilder::finish() && {
+  Graph graph = std::move(*this).finish_derived();
+  verify(graph);
+  return graph;
+}
+
+Graph GraphBuilder::finish_derived() && {
   Graph graph = std::move(state_->graph);
   state_ = std::make_unique<State>();
-  verify(graph);
   return graph;
 }
 

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <set>
 
 #include "ingot/error.h"
+#include "kernel/source_hash.h"
 #include "support/child.h"
 #include "support/nest_builder.h"
 #include "support/temp_folder.h"
@@ -48,6 +50,60 @@ LoopNest copy_of(int64_t extent, DType dtype = DType::f32) {
   NestBuilder nest({extent}, {});
   nest.store(DType::f32, {1}, nest.load(dtype, {1}));
   return nest.nest;
+}
+
+// One source for each member of a kernel, with another value there.
+std::vector<KernelSource> sources_that_differ() {
+  std::vector<KernelSource> sources = {copy_of(4), TileKernel{.epilogue = copy_of(4)}};
+  const auto add_nest = [&](auto&& change) {
+    LoopNest nest = copy_of(4);
+    change(nest);
+    sources.emplace_back(nest);
+    sources.emplace_back(TileKernel{.epilogue = std::move(nest)});
+  };
+  const auto add_tile = [&](auto&& change) {
+    TileKernel tile{.epilogue = copy_of(4)};
+    change(tile);
+    sources.emplace_back(std::move(tile));
+  };
+  add_nest([](LoopNest& n) { n.axes[0].extent = Size::of(5); });
+  add_nest([](LoopNest& n) { n.axes[0].extent.param = 4; });
+  add_nest([](LoopNest& n) { n.axes[0].reduced = true; });
+  add_nest([](LoopNest& n) { n.axes.push_back({}); });
+  add_nest([](LoopNest& n) { n.accesses[0].dtype = DType::i8; });
+  add_nest([](LoopNest& n) { n.accesses[0].strides[0] = Size::of(7); });
+  add_nest([](LoopNest& n) { n.exprs[0].kind = ExprKind::index; });
+  add_nest([](LoopNest& n) { n.exprs[0].op = Op::Add; });
+  add_nest([](LoopNest& n) { n.exprs[0].dtype = DType::i8; });
+  add_nest([](LoopNest& n) { n.exprs[0].args = {0}; });
+  add_nest([](LoopNest& n) { n.exprs[0].source = 9; });
+  add_nest([](LoopNest& n) { n.exprs[0].real = 1; });
+  add_nest([](LoopNest& n) { n.exprs[0].real = -0.0; });
+  add_nest([](LoopNest& n) { n.exprs[0].real2 = 1; });
+  add_nest([](LoopNest& n) { n.exprs[0].integer = 1; });
+  add_nest([](LoopNest& n) { n.stores[0].access = 7; });
+  add_nest([](LoopNest& n) { n.stores[0].expr = 7; });
+  add_nest([](LoopNest& n) { n.vector_axis = 7; });
+  add_tile([](TileKernel& t) { t.kind = TileKind::max; });
+  add_tile([](TileKernel& t) { t.a = DType::u8; });
+  add_tile([](TileKernel& t) { t.b = DType::u8; });
+  add_tile([](TileKernel& t) { t.rows = 2; });
+  add_tile([](TileKernel& t) { t.vectors = 2; });
+  add_tile([](TileKernel& t) { t.packed = false; });
+  add_tile([](TileKernel& t) { t.window.taps = 2; });
+  add_tile([](TileKernel& t) { t.window.step = 2; });
+  add_tile([](TileKernel& t) { t.window.dilation = 2; });
+  return sources;
+}
+
+TEST(HashOfSource, DependsOnEveryMemberAndNothingElse) {
+  const std::vector<KernelSource> sources = sources_that_differ(), same = sources_that_differ();
+  std::set<uint64_t> hashes;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    EXPECT_EQ(hash_of(sources[i]), hash_of(same[i]));
+    EXPECT_TRUE(sources[i] == same[i]);
+    EXPECT_TRUE(hashes.insert(hash_of(sources[i])).second) << to_string(sources[i]);
+  }
 }
 
 TEST(KernelKey, DependsOnTextAndLevel) {

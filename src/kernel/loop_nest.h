@@ -29,11 +29,13 @@ struct Size {
 struct Axis {
   Size extent;
   bool reduced = false;  // reduced axes come after all parallel ones
+  friend bool operator==(const Axis&, const Axis&) = default;
 };
 
 struct Access {
   DType dtype = DType::f32;
   std::vector<Size> strides = {};  // in elements, one per axis; constant 0 where the axis is broadcast
+  friend bool operator==(const Access&, const Access&) = default;
 };
 
 enum class ExprKind : uint8_t {
@@ -58,11 +60,13 @@ struct Expr {
   double real2 = 0;     // the attribute beta
   int64_t integer = 0;  // constants; flags of an op: cast saturate (1), mod truncate (1), gelu tanh form (1),
                         // is_inf negative (1) and positive (2)
+  friend bool operator==(const Expr&, const Expr&) = default;
 };
 
 struct Store {
   int32_t access = 0;
   int32_t expr = 0;
+  friend bool operator==(const Store&, const Store&) = default;
 };
 
 struct LoopNest {
@@ -71,6 +75,7 @@ struct LoopNest {
   std::vector<Expr> exprs;    // each reads earlier ones
   std::vector<Store> stores;  // a stored reduction has stride 0 along reduced axes
   int32_t vector_axis = 0;    // along which lanes lie; the innermost axis of its kind (parallel or reduced)
+  friend bool operator==(const LoopNest&, const LoopNest&) = default;
 };
 
 // How the window of a tile is combined.
@@ -103,6 +108,7 @@ struct TileKernel {
   bool packed = true;  // b has the stride of packed panels; otherwise TileCall::b_stride
   LoopNest epilogue;
   TileWindow window = {};  // all kinds but dot, of f32
+  friend bool operator==(const TileKernel&, const TileKernel&) = default;
 };
 
 // One call of a kernel made from a LoopNest. The kernel computes the points [begin, end) of its first axis

@@ -8,6 +8,7 @@
 #include "ingot/error.h"
 #include "kernel/embedded/embedded_kernels.h"
 #include "kernel/executable_memory.h"
+#include "kernel/source_hash.h"
 
 namespace ingot::cpu {
 namespace {
@@ -53,13 +54,26 @@ KernelSet::KernelSet(const kernel::Target& target, std::shared_ptr<Cache> cache,
       engine_(digest_from_hex(engine_key).value_or(Digest{})),
       diagnostics_(std::move(diagnostics)) {}
 
+std::optional<int> KernelSet::find_source(const kernel::KernelSource& source, uint64_t hash) const {
+  const std::lock_guard lock(mutex_);
+  const auto [begin, end] = ids_by_hash_.equal_range(hash);
+  for (auto it = begin; it != end; ++it)
+    if (entries_[static_cast<size_t>(it->second)].source == source) return it->second;
+  return std::nullopt;
+}
+
+// The key takes a hundred times longer than to find an equal source.
 int KernelSet::add(kernel::KernelSource source) {
+  const uint64_t hash = kernel::hash_of(source);
+  if (const auto known = find_source(source, hash)) return *known;
   const kernel::Target target = kernel::least_target(source, target_);
   std::string key = kernel::kernel_key(source, target);
   const std::lock_guard lock(mutex_);
   const auto [place, is_new] = ids_.emplace(key, static_cast<int>(entries_.size()));
-  if (is_new)
+  if (is_new) {
+    ids_by_hash_.emplace(hash, place->second);
     entries_.push_back({std::move(source), target, std::move(key), nullptr, KernelOrigin::none, false});
+  }
   return place->second;
 }
 
@@ -123,11 +137,8 @@ bool KernelSet::is_ready(int id) const {
 }
 
 std::optional<int> KernelSet::find_ready(const kernel::KernelSource& source) const {
-  const std::string key = kernel::kernel_key(source, kernel::least_target(source, target_));
-  const std::lock_guard lock(mutex_);
-  const auto found = ids_.find(key);
-  if (found == ids_.end() || !entries_[static_cast<size_t>(found->second)].kernel) return std::nullopt;
-  return found->second;
+  const auto known = find_source(source, kernel::hash_of(source));
+  return known && is_ready(*known) ? known : std::nullopt;
 }
 
 std::optional<int> KernelSet::find_ready_nest(FunctionRef<bool(const kernel::LoopNest&)> accepts) const {

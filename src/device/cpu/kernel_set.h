@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/function_ref.h"
@@ -115,6 +116,7 @@ class KernelSet {
   };
 
   const Entry& entry(int id) const;
+  std::optional<int> find_source(const kernel::KernelSource& source, uint64_t hash) const;
   uintptr_t address(int id) const;
   struct Missing {
     Entry* entry;
@@ -145,6 +147,7 @@ class KernelSet {
   mutable std::mutex mutex_;  // guards all below
   mutable std::deque<Entry> entries_;
   std::map<std::string, int> ids_;
+  std::unordered_multimap<uint64_t, int> ids_by_hash_;  // of sources
   std::once_flag image_opened_;
   std::shared_ptr<const Image> image_;
   KernelStats stats_;

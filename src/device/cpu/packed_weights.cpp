@@ -117,17 +117,19 @@ void PackedWeights::open() {
   for (const Row& row : *rows) stored_[row.key] = {payload.subspan(row.offset, row.bytes), row.content};
 }
 
-std::shared_ptr<PackedWeights::Piece> PackedWeights::piece(const Digest& key) {
+// Plans of new shapes ask for pieces that are there: no digest is made for those.
+std::pair<Digest, std::shared_ptr<PackedWeights::Piece>> PackedWeights::piece(const std::string& key) {
   const std::lock_guard lock(mutex_);
-  auto& piece = pieces_[key];
+  const auto [digest, is_new] = digests_.try_emplace(key);
+  if (is_new) digest->second = sha256(key);
+  auto& piece = pieces_[digest->second];
   if (!piece) piece = std::make_shared<Piece>();
-  return piece;
+  return {digest->second, piece};
 }
 
 std::span<const std::byte> PackedWeights::get(const std::string& key, size_t bytes,
                                               const std::function<void(std::span<std::byte>)>& pack) {
-  const Digest digest = sha256(key);
-  const std::shared_ptr<Piece> piece = this->piece(digest);
+  const auto [digest, piece] = this->piece(key);
   const std::lock_guard making(piece->mutex);
   if (!piece->ready && !take_from_file(digest, bytes, *piece)) {
     const std::span<std::byte> memory = allocate(bytes);

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <unordered_map>
 #include <vector>
 
 #include "base/memory_account.h"
@@ -74,7 +75,7 @@ class PackedWeights {
 
   PackedWeights();
   void open();
-  std::shared_ptr<Piece> piece(const Digest& key);
+  std::pair<Digest, std::shared_ptr<Piece>> piece(const std::string& key);
   bool take_from_file(const Digest& key, size_t bytes, Piece& piece);
   std::span<std::byte> allocate(size_t bytes);
   std::span<std::byte> map(size_t bytes);
@@ -94,6 +95,7 @@ class PackedWeights {
   std::map<Digest, Stored> stored_;
 
   mutable std::mutex mutex_;  // guards all below; taken after that of a piece
+  std::unordered_map<std::string, Digest> digests_;
   std::map<Digest, std::shared_ptr<Piece>> pieces_;
   std::vector<Memory> memory_;
   std::vector<std::shared_ptr<std::byte>> from_allocator_;  // or of files

@@ -165,7 +165,7 @@ Graph rebuild(const Graph& from, const RebuildOptions& options) {
   pass.add_inputs(options.shapes, options.values);
   pass.add_nodes();
   pass.add_outputs();
-  return std::move(g).finish();
+  return std::move(g).finish_derived();
 }
 
 bool has_composites(const Graph& graph, const KeepComposite& keep) {
