@@ -3,17 +3,20 @@
 //   ingot_dynamic_shapes calls  ENGINE THREADS COUNT NAME=LOW:HIGH...
 //   ingot_dynamic_shapes plans  ENGINE THREADS COUNT NAME=LOW:HIGH...
 //   ingot_dynamic_shapes memory ENGINE THREADS COUNT NAME=LOW:HIGH...
+//   ingot_dynamic_shapes needs  ENGINE THREADS COUNT NAME=LOW:HIGH...
 //
 // Draws COUNT random sets of sizes for the named dimensions; integer inputs are filled with ones. `calls`
 // runs each in a lazy engine and in one that never specialises: the first call of the lazy one against a
 // repeated call of the other, which is the time of the generic kernels alone. `plans` prepares
 // for them without running. `memory` prints resident memory
-// on the way.
+// on the way. `needs` compares the memory that a context asks of the application with the largest set of
+// values alive at once, for the smallest and the largest sizes too.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <random>
 #include <stdexcept>
@@ -47,9 +50,12 @@ class Draw {
   Draw(const Engine& engine, std::vector<Range> ranges) : engine_(engine), ranges_(std::move(ranges)) {}
 
   Inputs next() {
+    return of([&](const Range& r) { return std::uniform_int_distribution<int64_t>(r.low, r.high)(random_); });
+  }
+
+  Inputs of(const std::function<int64_t(const Range&)>& size) {
     std::map<std::string, int64_t, std::less<>> sizes;
-    for (const Range& range : ranges_)
-      sizes[range.name] = std::uniform_int_distribution<int64_t>(range.low, range.high)(random_);
+    for (const Range& range : ranges_) sizes[range.name] = size(range);
     Inputs inputs;
     for (const PortInfo& port : engine_.inputs()) inputs.emplace(port.name, fill(port.type, sizes));
     return inputs;
@@ -179,15 +185,37 @@ void measure_memory(const Arguments& a) {
   print_stats(*engine);
 }
 
+void print_need(Context& context, const Inputs& inputs) {
+  std::string shapes;
+  for (const auto& [name, datum] : inputs) {
+    context.set_shape(name, datum.tensor().shape());
+    shapes += fmt::format("{} {}  ", name, to_string(datum.tensor().shape()));
+  }
+  const size_t need = context.memory_size_for_shapes();
+  const uint64_t least = context.memory_use().activation;
+  fmt::print("{}needs {} bytes, values alive at once {}, ratio {:.4f}\n", shapes, need, least,
+             static_cast<double>(need) / static_cast<double>(least));
+}
+
+void measure_needs(const Arguments& a) {
+  const auto engine = open(a, SpecializationStrategy::lazy);
+  const auto context = engine->create_context({.allocation = AllocationStrategy::user_managed});
+  Draw draw(*engine, a.ranges);
+  print_need(*context, draw.of([](const Range& r) { return r.low; }));
+  print_need(*context, draw.of([](const Range& r) { return r.high; }));
+  for (int i = 0; i < a.count; ++i) print_need(*context, draw.next());
+}
+
 int run(std::vector<std::string> arguments) {
   if (arguments.size() < 5)
-    throw std::invalid_argument("expected calls|plans|memory ENGINE THREADS COUNT NAME=LOW:HIGH...");
+    throw std::invalid_argument("expected calls|plans|memory|needs ENGINE THREADS COUNT NAME=LOW:HIGH...");
   Arguments a{arguments[1], std::stoi(arguments[2]), std::stoi(arguments[3]), {}};
   for (size_t i = 4; i < arguments.size(); ++i) a.ranges.push_back(parse_range(arguments[i]));
   if (arguments[0] == "calls") return measure_calls(a), 0;
   if (arguments[0] == "plans") return measure_plans(a), 0;
   if (arguments[0] == "memory") return measure_memory(a), 0;
-  throw std::invalid_argument("expected calls, plans or memory, found '" + arguments[0] + "'");
+  if (arguments[0] == "needs") return measure_needs(a), 0;
+  throw std::invalid_argument("expected calls, plans, memory or needs, found '" + arguments[0] + "'");
 }
 
 }  // namespace
