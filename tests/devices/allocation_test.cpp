@@ -94,6 +94,7 @@ int64_t allocations_of_an_inference(Value (*block)(GraphMaker&), const std::stri
   RuntimeConfig config;
   config.device = device;
   config.threads = threads;
+  config.specialization = SpecializationStrategy::eager;  // no thread makes better kernels meanwhile
   config.cache_folder =
       "";  // packed weights are written to a cache behind the first answer, by a thread that counts too
   const auto engine = Runtime(quiet_logger(), config).open(build_engine(*graph.graph), nullptr, "block");

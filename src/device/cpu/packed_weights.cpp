@@ -261,6 +261,7 @@ PackedWeights::~PackedWeights() {
 }
 
 void PackedWeights::publish_later() {
+  if (cache_->folder().empty() && !stream_) return;  // nothing to write, and no pages to give back
   const std::lock_guard publisher_lock(publisher_mutex_);
   {
     const std::lock_guard lock(mutex_);
